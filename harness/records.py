@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib
+import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from harness import contracts
 from harness.problems import Need
 from harness.types import ColumnUnit, Facts, Form, Part, Unit
+
+_TARGET = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def param(
@@ -28,18 +35,39 @@ def param(
     return dataclasses.field(default=default, metadata=metadata)
 
 
-def building(package: str) -> Callable[[str, str], Callable[[Any], Any]]:
-    """A function that gives the `build` of a record, for a package with several methods. It takes a module of
-    the package and the name of a class in this module. `build` makes an instance of the class; the module is
-    imported only then."""
+def named(target: str) -> Any:
+    """The object that "package.module:Name" names. Its module is imported."""
+    module, _, name = target.partition(":")
+    return getattr(importlib.import_module(module), name)
 
-    def build_of(module: str, name: str) -> Callable[[Any], Any]:
-        def build(params: Any) -> Any:
-            return getattr(importlib.import_module(f"{package}.{module}"), name)(params)
 
-        return build
+class Build(Generic[Function]):
+    """The field `build` of a record. It is given as a function or as "package.module:Name", and always read
+    as a function. A function made of a text imports the module and calls `Name` with the parameters; without
+    parameters, it returns what `Name` names."""
 
-    return build_of
+    def __get__(self, record: object, kind: type) -> Function:
+        if record is None:
+            raise AttributeError("build")  # so that the dataclass has no default for this field
+        function: Function = vars(record)["build"]
+        return function
+
+    def __set__(self, record: object, value: Function | str) -> None:
+        if isinstance(value, str) and not _TARGET.fullmatch(value):
+            raise ValueError(f"build: expected a function or 'package.module:Name', got {value!r}")
+        vars(record)["build"] = functools.partial(_built, value) if isinstance(value, str) else value
+
+
+def _built(target: str, *params: Any) -> Any:
+    return named(target)(*params) if params else named(target)
+
+
+def building(package: str) -> Callable[[str, str], str]:
+    """Deprecated: a function that gives the `build` of a record from a module of the package and a name in
+    it."""
+    text = f'records.building is deprecated and will go in 0.3; write build="{package}.MODULE:NAME"'
+    warnings.warn(text, DeprecationWarning, stacklevel=2)
+    return lambda module, name: f"{package}.{module}:{name}"
 
 
 @dataclass(frozen=True)
@@ -53,7 +81,8 @@ class Record:
 
     name: str
     summary: str  # one line
-    build: Callable[[Any], Any]  # builds the method from its parameters, and imports its modules
+    # builds the method from its parameters: a function, or "package.module:Name", imported when it is called
+    build: Build[Callable[[Any], Any]] = Build()
     params: type = NoParams  # a frozen dataclass; a `Path` in it is keyed by the contents at the path
     version: str = "1"  # raised when the method's numbers change
     needs: tuple[str, ...] = ()  # modules that must be importable
@@ -86,18 +115,18 @@ FromWord: TypeAlias = Callable[[str, str | None], Meant | None]
 
 @dataclass(frozen=True, kw_only=True)
 class Dataset(Record):
-    build: Callable[[Any], contracts.Source]
+    build: Build[Callable[[Any], contracts.Source]] = Build()
     from_word: FromWord | None = None  # the words of `harness eval` that it knows beside its name
 
 
 @dataclass(frozen=True, kw_only=True)
 class Context(Record):
-    build: Callable[[Any], contracts.Augmenter]
+    build: Build[Callable[[Any], contracts.Augmenter]] = Build()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Retriever(Record):
-    build: Callable[[Any], contracts.Indexer]
+    build: Build[Callable[[Any], contracts.Indexer]] = Build()
     search_only: tuple[str, ...] = ()  # parameters that do not change the index
     units: tuple[Unit, ...] = ("passage", "document")
     queries: tuple[Form, ...] = ("text",)  # the forms of a query that the retriever takes
@@ -109,7 +138,7 @@ class Retriever(Record):
 class Rewriter(Record):
     """A rewriter, which changes queries before a retriever searches for them."""
 
-    build: Callable[[Any], contracts.Rewriter]
+    build: Build[Callable[[Any], contracts.Rewriter]] = Build()
     gives: Form = "text"  # the form of the rewritten queries, which the retriever must take
     feedback: Callable[[Any], int] = lambda params: 0  # parameters -> number of hits needed per query
     indexed: bool = False  # whether it has an index of its own, whose step is shared like any other step
@@ -118,7 +147,7 @@ class Rewriter(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class Reranker(Record):
-    build: Callable[[Any], contracts.Judge]
+    build: Build[Callable[[Any], contracts.Judge]] = Build()
     indexed: bool = False  # whether it has an index of its own, whose step is shared like any other step
     search_only: tuple[str, ...] = ()
     together: bool = False  # whether a candidate's score depends on the query's other candidates
@@ -126,7 +155,7 @@ class Reranker(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class Combiner(Record):
-    build: Callable[[Any], contracts.Fuser | contracts.DeepFuser]
+    build: Build[Callable[[Any], contracts.Fuser | contracts.DeepFuser]] = Build()
     inputs: tuple[int, int | None] = (2, None)  # the least and the largest number of systems that it takes
     within: tuple[int, ...] = ()  # the numbers of the inputs that it has score further positions
 
@@ -136,7 +165,7 @@ class Trainer(Record):
     """A trainer, which makes models. `parts` gives the names of the models that one training makes, each in a
     folder. `backbone` names a parameter that names a model, if a made model cannot be loaded without it."""
 
-    build: Callable[[Any], contracts.Trainer]
+    build: Build[Callable[[Any], contracts.Trainer]] = Build()
     parts: Callable[[Any], tuple[str, ...]] = lambda params: ("model",)
     backbone: str | None = None
 
@@ -146,7 +175,7 @@ class Maker(Record):
     """A maker, which is one stage of making a collection. A part of the collection that the maker neither
     reads nor changes does not enter its key."""
 
-    build: Callable[[Any], contracts.Maker]
+    build: Build[Callable[[Any], contracts.Maker]] = Build()
     changes: tuple[Part, ...]
     reads: tuple[Part, ...] = ("corpus", "queries", "judgements")
     systems: tuple[str, ...] = ()  # parameters that name systems of the suite; `make` is given their runs
@@ -159,7 +188,7 @@ class Analyser(Record):
     """An analyser, which turns texts into index terms. `build(NoParams())` returns a function from a text to
     its list of terms."""
 
-    build: Callable[[Any], Callable[[str], Sequence[str]]]
+    build: Build[Callable[[Any], Callable[[str], Sequence[str]]]] = Build()
     languages: tuple[str, ...] = ()  # the languages (ISO 639-1 codes) for which it is the default
 
 
@@ -167,7 +196,7 @@ class Analyser(Record):
 class Analysis(Record):
     """An analysis, which makes tables and pictures of the hits of systems on a dataset."""
 
-    build: Callable[[Any], contracts.Analyst]
+    build: Build[Callable[[Any], contracts.Analyst]] = Build()
     datasets: tuple[
         str, ...
     ] = ()  # parameters that name datasets of the suite, whose judgements the analysis reads too
@@ -205,10 +234,11 @@ class Protocol:
 @dataclass(frozen=True, kw_only=True)
 class Measure:
     """A measure that ir-measures lacks. A suite names it as `NAME(rel=1)@10`. `build()` returns a kernel, a
-    function of (grades, ideal, rel, cutoff) as described in `harness.scoring.measures`."""
+    function of (grades, ideal, rel, cutoff) as described in `harness.scoring.measures`. A `build` of the form
+    "package.module:name" names the kernel itself."""
 
     name: str
     summary: str
-    build: Callable[[], Callable[..., Any]]
+    build: Build[Callable[[], Callable[..., Any]]] = Build()
     ratio: bool = False  # True: its mean is the ratio of sums (micro), not the mean of ratios
     version: str = "1"

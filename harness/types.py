@@ -12,6 +12,17 @@ if TYPE_CHECKING:  # importing numpy would slow down `harness list`
 
     Ints: TypeAlias = NDArray[np.int64]
     Floats: TypeAlias = NDArray[np.float32]
+else:
+
+    def __getattr__(name: str) -> object:
+        """`Ints` or `Floats`, for modules that import these names and numpy anyway."""
+        if name not in ("Ints", "Floats"):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        import numpy as np
+        from numpy.typing import NDArray
+
+        return NDArray[np.int64 if name == "Ints" else np.float32]
+
 
 JSON: TypeAlias = Any
 Unit: TypeAlias = Literal["passage", "document"]

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from harness.collection import cards, corpus
 from harness.collection.queries import write_judgements, write_queries
-from harness_t2ranking import T2RankingParams, build
+from harness_t2ranking import T2RankingParams
+from harness_t2ranking.source import T2Ranking
 
 PASSAGES, CHARACTERS = 2_303_643, 632  # the number of passages and their mean length (section 5 of the paper)
 QUERIES, JUDGEMENTS = 300_000, 8  # the queries of both sets together, and the judgements of each query
@@ -83,7 +84,7 @@ def generate(folder: Path, passages: int, queries: int) -> None:
 
 def measured(part: str, folder: Path) -> dict[str, float]:
     """The seconds and the peak memory of one step, done in this process as a run does it."""
-    source = build(T2RankingParams(path=folder))
+    source = T2Ranking(T2RankingParams(path=folder))
     made = {name: folder / "columnar" / name for name in PARTS}
     made[part].mkdir(parents=True, exist_ok=True)
     start = time.perf_counter()

@@ -13,7 +13,8 @@ import json
 import time
 from pathlib import Path
 
-from harness_coreference import CoreferenceParams, build, missing_files
+from harness_coreference import CoreferenceParams, missing_files
+from harness_coreference.augment import coreference
 
 
 def main() -> None:
@@ -28,7 +29,7 @@ def main() -> None:
         CoreferenceParams(language="en"),
         CoreferenceParams(resolver="xrenner", language="en", pipeline=given.pipeline),
     ]
-    resolvers = {str(each.resolver): build(each).resolver for each in params if not missing_files(each)}
+    resolvers = {str(each.resolver): coreference(each).resolver for each in params if not missing_files(each)}
     best: dict[str, float] = {}
     for _ in range(given.rounds):
         for name, resolver in resolvers.items():

@@ -9,7 +9,8 @@ import time
 import numpy as np
 
 from harness.types import Hits, Structure
-from harness_hierarchical import HierarchicalParams, build
+from harness_hierarchical import HierarchicalParams
+from harness_hierarchical.methods import Hierarchical
 
 PASSAGES, DOCUMENTS, QUERIES = 2_682_017, 108_626, 3_610
 LIMIT = 1.0  # GB
@@ -44,7 +45,7 @@ def main():
     ranking = Hits(best.astype(np.int64), -scores[:, ::-1], "document")
     nothing = Hits(np.full((given.queries, 0), -1, np.int64), np.zeros((given.queries, 0), np.float32))
     began = time.perf_counter()
-    hits = build(HierarchicalParams(documents=given.documents)).combine(
+    hits = Hierarchical(HierarchicalParams(documents=given.documents)).combine(
         [nothing, ranking], 1000, structure, rescore
     )
     seconds = time.perf_counter() - began

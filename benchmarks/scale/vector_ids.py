@@ -9,7 +9,8 @@ import numpy as np
 
 from harness.collection.composed_texts import View
 from harness.collection.corpus import Corpus
-from harness_vectors import VectorsParams, build
+from harness_vectors import VectorsParams
+from harness_vectors.retriever import Vectors
 
 DIMENSION = 16  # few numbers, so that the ids take most of the memory
 
@@ -42,7 +43,7 @@ def prepare(folder: Path, passages: int) -> None:
 def measure(folder: Path, count: int) -> None:
     """Index the vectors, whose ids are in a random order, and print what it took."""
     params = VectorsParams(passages=folder / "vectors.npy", passage_ids=folder / "ids.txt")
-    method, texts = build(params), View(Corpus(folder))
+    method, texts = Vectors(params), View(Corpus(folder))
     cost = growing.indexed(lambda index: method.index(texts, index), folder / "index")
     each = (cost.peak - cost.before) * 1024 / count
     cells = f"{cost.before // 1024:,} | {cost.peak // 1024:,} | {each:.0f} | {cost.seconds:.0f}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import re
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from harness import hookspecs, records
 from harness.catalogue import entry_points
 from harness.catalogue.entry_points import EntryPoint
 from harness.errors import HarnessError
+from harness.plugin import API
 from harness.problems import Need, unknown
 
 OWN = "passage-harness"
@@ -129,10 +131,25 @@ def _loaded(manager: _Manager, point: EntryPoint) -> tuple[list[tuple[str, Any]]
         if crash is not None:
             return [], crash
     try:
+        written_for = 1 if point.distribution == OWN else _api_of(point)
+        if written_for > API:
+            return [], (
+                f"it was written for API {written_for}, and this harness has API {API}; "
+                f"upgrade {OWN}, or install an earlier version of {point.distribution}"
+            )
         with contextlib.redirect_stdout(sys.stderr):  # a command's output may be read by a program
             return _records(manager, point), None
     except (Exception, SystemExit) as problem:
         return [], f"{type(problem).__name__}: {problem}".partition("\n")[0]
+
+
+def _api_of(point: EntryPoint) -> int:
+    """The API for which a plugin was written, by the line `HARNESS_API = 1` of its module; 1 without one. The
+    module is not imported: it may import names that only the later API has."""
+    spec = importlib.util.find_spec(point.module)
+    source = getattr(spec.loader, "get_source", lambda name: None)(point.module) if spec else None
+    declared = re.search(r"^HARNESS_API\s*(?::\s*\w+\s*)?=\s*(\d+)", source or "", re.MULTILINE)
+    return int(declared[1]) if declared else 1
 
 
 def _records(manager: _Manager, point: EntryPoint) -> list[tuple[str, Any]]:

@@ -6,8 +6,7 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from harness.hookspecs import hookimpl
-from harness.records import Analyser
+from harness.plugin import Analyser, hookimpl
 
 # The languages that have a Snowball stemmer and no analyser of their own in this package.
 SNOWBALL = {
@@ -17,36 +16,6 @@ SNOWBALL = {
     "portuguese": "pt", "romanian": "ro", "russian": "ru", "serbian": "sr", "spanish": "es", "swedish": "sv",
     "tamil": "ta", "turkish": "tr", "yiddish": "yi",
 }  # fmt: skip
-
-
-def _english(params: Any) -> Callable[[str], list[str]]:
-    from harness_analysers import english
-
-    return english.build(params)
-
-
-def _cjk(params: Any) -> Callable[[str], list[str]]:
-    from harness_analysers import cjk
-
-    return cjk.build(params)
-
-
-def _jieba(params: Any) -> Callable[[str], list[str]]:
-    from harness_analysers import jieba_words
-
-    return jieba_words.build(params)
-
-
-def _simple(params: Any) -> Callable[[str], list[str]]:
-    from harness_analysers import simple
-
-    return simple.build(params)
-
-
-def _whitespace(params: Any) -> Callable[[str], list[str]]:
-    from harness_analysers import whitespace
-
-    return whitespace.build(params)
 
 
 def _snowball(algorithm: str, params: Any) -> Callable[[str], list[str]]:
@@ -60,7 +29,7 @@ def harness_analysers() -> Iterable[Analyser]:
     yield Analyser(
         name="english",
         summary="English as Lucene's EnglishAnalyzer: possessives, 33 stopwords, Porter's stems",
-        build=_english,
+        build="harness_analysers.english:build",
         languages=("en",),
         needs=("Stemmer",),
         libraries=("PyStemmer",),
@@ -68,21 +37,27 @@ def harness_analysers() -> Iterable[Analyser]:
     yield Analyser(
         name="cjk",
         summary="Chinese, Japanese, Korean as Lucene's CJKAnalyzer: overlapping pairs of characters",
-        build=_cjk,
+        build="harness_analysers.cjk:build",
         languages=("zh", "ja", "ko"),
     )
     yield Analyser(
         name="jieba",
         summary="Chinese words by jieba's dictionary",
-        build=_jieba,
+        build="harness_analysers.jieba_words:build",
         needs=("jieba",),
         extra="jieba",
         libraries=("jieba",),
     )
     yield Analyser(
-        name="simple", summary="words in lowercase, for languages without a stemmer", build=_simple
+        name="simple",
+        summary="words in lowercase, for languages without a stemmer",
+        build="harness_analysers.simple:build",
     )
-    yield Analyser(name="whitespace", summary="text that is tokenised already, as it is", build=_whitespace)
+    yield Analyser(
+        name="whitespace",
+        summary="text that is tokenised already, as it is",
+        build="harness_analysers.whitespace:build",
+    )
     for algorithm, language in SNOWBALL.items():
         yield Analyser(
             name=algorithm,

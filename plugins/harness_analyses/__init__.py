@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from harness import hookimpl
-from harness.records import Analysis, building, param
+from harness.plugin import Analysis, hookimpl, param
 
 
 @dataclass(frozen=True)
@@ -45,48 +44,45 @@ class IlsParams:
             raise ValueError("'encoder' is one retriever with its parameters: {dense: {model: NAME}}")
 
 
-_build = building("harness_analyses")
-
-
 @hookimpl
 def harness_analyses() -> Iterable[Analysis]:
     yield Analysis(
         name="depth",
         summary="where in its document the relevant passage is, and the scores by this place (DAPR, "
         "figure 4)",
-        build=_build("depth", "Depth"),
+        build="harness_analyses.depth:Depth",
         params=DepthParams,
     )
     yield Analysis(
         name="levels",
         summary="each system at passage and at document level, by MaxP (DAPR, table 4)",
-        build=_build("levels", "Levels"),
+        build="harness_analyses.levels:Levels",
     )
     yield Analysis(
         name="slices",
         summary="each system on each slice of the queries and label of judged pairs (DAPR, figure 3)",
-        build=_build("slices", "Slices"),
+        build="harness_analyses.slices:Slices",
     )
     yield Analysis(
         name="jaccard",
         summary="words that query and relevant passage share, with and without context (DAPR, table 5)",
-        build=_build("jaccard", "Jaccard"),
+        build="harness_analyses.jaccard:Jaccard",
     )
     yield Analysis(
         name="weights",
         summary="the score as a function of the fusion weight, overall and by slice (DAPR, figure 2)",
-        build=_build("weights", "Weights"),
+        build="harness_analyses.weights:Weights",
         params=WeightsParams,
     )
     yield Analysis(
         name="cut",
         summary="how much text an encoder cut off, and how much of it because of added context",
-        build=_build("cut", "Cut"),
+        build="harness_analyses.cut:Cut",
     )
     yield Analysis(
         name="false-negatives",
         summary="systems before and after judgements were added, and their order (DuReader, figure 2)",
-        build=_build("false_negatives", "FalseNegatives"),
+        build="harness_analyses.false_negatives:FalseNegatives",
         params=BeforeParams,
         libraries=("scipy",),
         datasets=("before",),
@@ -94,17 +90,17 @@ def harness_analyses() -> Iterable[Analysis]:
     yield Analysis(
         name="errors",
         summary="the share of the labelled pairs that have each label (DuReader, table 10)",
-        build=_build("errors", "Errors"),
+        build="harness_analyses.errors:Errors",
     )
     yield Analysis(
         name="collection",
         summary="lengths, grades, positives per query and their places in documents (DuReader, table 3)",
-        build=_build("collection", "Collection"),
+        build="harness_analyses.collection:Collection",
     )
     yield Analysis(
         name="ils",
         summary="how similar queries, or a query's passages, are by any encoder (T2Ranking, table 4)",
-        build=_build("ils", "Ils"),
+        build="harness_analyses.ils:Ils",
         params=IlsParams,
         encoder="encoder",
     )

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from harness.findings import Finding
-from harness.scoring.analysis_input import AnalysisInput, SystemRun
-from harness.types import JSON, Unit
+from harness.plugin import JSON, AnalysisInput, Finding, SystemRun, Unit
 
 HEADS = ("system", "context", "texts cut", "tokens lost", "share of tokens", "pushed out by context")
 

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from harness.findings import Finding
-from harness.scoring.analysis_input import AnalysisInput
-from harness.toolkit.grouped_scores import system_means_of_groups
-
-if TYPE_CHECKING:
-    from harness.types import Ints
+from harness.plugin import AnalysisInput, Finding, Ints
+from harness.toolkit.scoring import system_means_of_groups
 
 
 class Depth:

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.findings import Finding
-from harness.scoring.analysis_input import AnalysisInput
+from harness.plugin import AnalysisInput, Finding
 
 
 class Errors:

@@ -9,17 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import stats
 
-from harness.collection.judgements import Judged
-from harness.findings import Finding
-from harness.scoring.analysis_input import AnalysisInput
-from harness.scoring.rank_agreement import kendall_tau
+from harness.plugin import AnalysisInput, Column, Finding, Hits, Ints, Judged
+from harness.toolkit.scoring import kendall_tau
 from harness_analyses import BeforeParams
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from harness.records import Column
-    from harness.types import Hits, Ints
 
     Values = NDArray[np.float64]
 

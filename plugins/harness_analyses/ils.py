@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from harness.findings import Finding
-from harness.scoring.analysis_input import AnalysisInput
+from harness.plugin import AnalysisInput, Finding, Floats, Ints
 from harness_analyses import IlsParams
-
-if TYPE_CHECKING:
-    from harness.types import Floats, Ints
 
 OF_QUERIES = "The mean cosine of two queries, over all pairs of queries (T2Ranking, equation 4, table 4)."
 OF_PASSAGES = (

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from harness.collection.composed_texts import View
-from harness.findings import Finding
-from harness.scoring.analysis_input import AnalysisInput
-
-if TYPE_CHECKING:
-    from harness.types import Ints
+from harness.plugin import AnalysisInput, Finding, Ints, View
 
 # matches a word or, in scripts without spaces, a single character
 WORD = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]|[^\W_\u3040-\u30ff\u3400-\u9fff]+")

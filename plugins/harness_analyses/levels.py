@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from harness.findings import Finding
-from harness.records import Column
-from harness.scoring.analysis_input import AnalysisInput
-from harness.scoring.score import mean
+from harness.plugin import AnalysisInput, Column, Finding
+from harness.toolkit.scoring import mean
 
 
 class Levels:

@@ -8,11 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from harness.collection.judgements import Judged
-from harness.findings import Finding
-from harness.scoring.analysis_input import AnalysisInput
-from harness.scoring.score import mean
-from harness.toolkit.grouped_scores import slice_groups, system_means_of_groups
+from harness.plugin import AnalysisInput, Finding, Judged
+from harness.toolkit.scoring import mean, slice_groups, system_means_of_groups
 
 
 class Slices:

@@ -7,11 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from harness.findings import Finding
-from harness.scoring.analysis_input import AnalysisInput, SystemRun
-from harness.scoring.score import mean
-from harness.toolkit.grouped_scores import means_of_groups, slice_groups
-from harness.types import Hits
+from harness.plugin import AnalysisInput, Finding, Hits, SystemRun
+from harness.toolkit.scoring import mean, means_of_groups, slice_groups
 
 
 class Weights:

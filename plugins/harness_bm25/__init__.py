@@ -5,14 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from harness.hookspecs import hookimpl
-from harness.records import Retriever, param
-from harness.types import Facts
-
-if TYPE_CHECKING:
-    from harness_bm25.retriever import Lexical
+from harness.plugin import Facts, Retriever, hookimpl, param
 
 
 @dataclass(frozen=True)
@@ -65,18 +60,12 @@ def depends_on(params: BM25 | QL) -> tuple[tuple[str, str], ...]:
     return (("analysers", params.analyser),)
 
 
-def build(params: BM25 | QL) -> Lexical:
-    from harness_bm25.retriever import Lexical
-
-    return Lexical(params)
-
-
 @hookimpl
 def harness_retrievers() -> Iterable[Retriever]:
     yield Retriever(
         name="bm25",
         summary="BM25 in the forms of Lucene, Robertson, ATIRE, BM25L and BM25+",
-        build=build,
+        build="harness_bm25.retriever:Lexical",
         params=BM25,
         needs=("numba",),
         libraries=("numba",),
@@ -90,7 +79,7 @@ def harness_retrievers() -> Iterable[Retriever]:
     yield Retriever(
         name="ql",
         summary="query likelihood with Dirichlet or Jelinek-Mercer smoothing",
-        build=build,
+        build="harness_bm25.retriever:Lexical",
         params=QL,
         needs=("numba",),
         libraries=("numba",),

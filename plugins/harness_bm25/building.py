@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.contracts import Texts
+from harness.plugin import Texts
 from harness.toolkit.index import files
 from harness.toolkit.text.analysis import Analyse, Encoded, Vocabulary
 from harness_bm25 import storage

@@ -9,10 +9,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.contracts import Texts
+from harness.plugin import IndexPart, Texts
 from harness.toolkit.index import files
 from harness.toolkit.text.analysis import Analyse, Encoded, Vocabulary
-from harness.types import IndexPart
 from harness_bm25 import storage
 from harness_bm25.building import rows
 

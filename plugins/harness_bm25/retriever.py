@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.contracts import Texts
+from harness.plugin import Hits, IndexPart, Ints, TermStatistics, Texts, Unit
 from harness.toolkit.index.positions import hits_of, rows_of
 from harness.toolkit.search.topk import NOTHING, decode
 from harness.toolkit.text import analysis
-from harness.types import Hits, IndexPart, TermStatistics, Unit
 from harness_bm25 import BM25, QL, kernels, parts, scoring, storage, weights
 from harness_bm25.building import build, cores, write
 from harness_bm25.inverting import WINDOW
 from harness_bm25.vocabulary import numbers_of, term_of
-
-if TYPE_CHECKING:
-    from harness.types import Ints
 
 
 class TermScore(NamedTuple):

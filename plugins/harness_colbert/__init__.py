@@ -5,15 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from harness.hookspecs import hookimpl
-from harness.records import Reranker, Retriever, param
-from harness.types import Facts
-
-if TYPE_CHECKING:
-    from harness_colbert.retriever import LateRetriever
-    from harness_colbert.scorer import LateReranker
+from harness.plugin import Facts, Reranker, Retriever, hookimpl, param
 
 Auto = Literal["auto"]
 
@@ -84,18 +78,6 @@ def missing_files(params: ColbertParams) -> Sequence[str]:
     return models.missing_files(params.model, params.revision)
 
 
-def build_retriever(params: RetrieverParams) -> LateRetriever:
-    from harness_colbert.retriever import LateRetriever
-
-    return LateRetriever(params)
-
-
-def build_reranker(params: ColbertParams) -> LateReranker:
-    from harness_colbert.scorer import LateReranker
-
-    return LateReranker(params)
-
-
 # What the retriever and the re-ranker have in common, so that on the same texts they share one index.
 SAID: dict[str, Any] = {
     "name": "colbert",
@@ -111,7 +93,7 @@ SAID: dict[str, Any] = {
 def harness_retrievers() -> Iterable[Retriever]:
     yield Retriever(
         summary="ColBERTv2: one vector for each token, compared by MaxSim, exactly or by centroids",
-        build=build_retriever,
+        build="harness_colbert.retriever:LateRetriever",
         params=RetrieverParams,
         search_only=("query_length", "search"),
         **SAID,
@@ -123,7 +105,7 @@ def harness_retrievers() -> Iterable[Retriever]:
 def harness_rerankers() -> Iterable[Reranker]:
     yield Reranker(
         summary="ColBERTv2: one vector for each token, candidates compared by MaxSim",
-        build=build_reranker,
+        build="harness_colbert.scorer:LateReranker",
         params=ColbertParams,
         search_only=("query_length",),
         indexed=True,

@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import repeat
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from harness.plugin import JSON, Floats, Ints
 from harness.toolkit.neural import hardware
-from harness.types import JSON
 from harness_colbert import Ivf, matching
 from harness_colbert.inverted import Inverted, build, candidates
 from harness_colbert.storage import Index
-
-if TYPE_CHECKING:
-    from harness.types import Floats, Ints
 
 BLOCK = 256  # queries whose candidates are in memory at a time
 SAMPLE = 64  # queries for measuring recall; each is compared with the whole corpus

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from harness.plugin import Floats, Ints
 from harness.toolkit.neural import hardware
 from harness_colbert import kernels, matching
 from harness_colbert.storage import Index
-
-if TYPE_CHECKING:
-    from harness.types import Floats, Ints
 
 PER_CENTROID, MOST = 32, 1 << 22  # vectors to learn from: for each centroid, and at most in all
 ROUNDS = 4  # the default of ColBERT's code

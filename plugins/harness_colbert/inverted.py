@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from harness.plugin import Floats, Ints
 from harness_colbert import Ivf, clusters, kernels, matching
 from harness_colbert.storage import Index
-
-if TYPE_CHECKING:
-    from harness.types import Floats, Ints
 
 
 class Inverted(NamedTuple):

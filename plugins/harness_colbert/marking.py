@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.errors import HarnessError
+from harness.plugin import HarnessError
 from harness.toolkit.neural import tokens
 from harness.toolkit.neural.tokens import Lost, Tokeniser, Tokens
 from harness_colbert.settings import FolderSettings

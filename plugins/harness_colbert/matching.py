@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from harness.plugin import Floats, Ints
 from harness.toolkit.neural import hardware
 from harness_colbert import kernels
 from harness_colbert.storage import Index, Part
-
-if TYPE_CHECKING:
-    from harness.types import Floats, Ints
 
 TOKENS = 512  # about the number of text tokens that are compared at a time
 TEXTS = 32  # candidates of a query that are compared at a time

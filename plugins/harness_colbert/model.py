@@ -6,23 +6,20 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
-from harness.errors import HarnessError
+from harness.plugin import Floats, HarnessError
 from harness.toolkit.neural import bge_m3, checkpoints, hardware, torch_encoder
 from harness.toolkit.neural.encoding.passes import workers
 from harness.toolkit.neural.tokens import Tokens
 from harness_colbert import marking
 from harness_colbert.marking import Marks
 from harness_colbert.settings import FolderSettings
-
-if TYPE_CHECKING:
-    from harness.types import Floats
 
 QUERIES = 16  # queries in one pass
 LINEAR = "linear.weight"

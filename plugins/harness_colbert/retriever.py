@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.contracts import Texts
+from harness.plugin import JSON, Batch, Floats, Hits, IndexPart, Ints, Texts, Unit
 from harness.toolkit.index.parts import gather
 from harness.toolkit.index.positions import hits_of, rows_of
 from harness.toolkit.neural import model_folder, models, tokens
 from harness.toolkit.neural.encoding.loop import encode
 from harness.toolkit.neural.encoding.passes import BUDGETS
-from harness.types import JSON, Hits, IndexPart, Unit
 from harness_colbert import ColbertParams, RetrieverParams, marking, matching, model, settings, storage
 from harness_colbert.approximate import Approximate
-
-if TYPE_CHECKING:
-    from harness.types import Batch, Floats, Ints
 
 
 def index(params: ColbertParams, texts: Texts, folder: Path, part: range | None = None) -> Mapping[str, JSON]:

@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.contracts import Texts
+from harness.plugin import JSON, Texts
 from harness.toolkit.index.positions import rows_of
-from harness.types import JSON
 from harness_colbert import ColbertParams, matching, retriever, storage
 
 if TYPE_CHECKING:
-    from harness.types import Floats, Ints
+    from harness.plugin import Floats, Ints
 
 
 class LateReranker:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.store import disk
+from harness.plugin import Ints
+from harness.toolkit.files.writing import replacing
 from harness.toolkit.index import files
 from harness.toolkit.neural.encoding.loop import distrust
 from harness.toolkit.neural.encoding.parts import Shard, Write
-
-if TYPE_CHECKING:
-    from harness.types import Ints
 
 FORMAT = files.Format("harness-colbert", 2)
 SHARD = 4096  # texts of a shard
@@ -42,11 +40,11 @@ def writer(folder: Path, dimension: int, stored: np.dtype[Any]) -> Write:
 
     def write(shard: Shard) -> None:
         matrices: Sequence[NDArray[Any]] = shard.rows
-        with disk.replacing(_vectors(folder, shard.number)) as path, path.open("wb") as file:
+        with replacing(_vectors(folder, shard.number)) as path, path.open("wb") as file:
             for matrix in matrices:
                 matrix.tofile(file)
         counts = np.array([len(matrix) for matrix in matrices], np.int64)
-        with disk.replacing(_texts(folder, shard.number)) as path:
+        with replacing(_texts(folder, shard.number)) as path:
             np.save(path, np.stack([shard.positions, counts]))
 
     return write

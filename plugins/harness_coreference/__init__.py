@@ -6,12 +6,9 @@ import importlib.util
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from harness.errors import HarnessError, NoLanguage
-from harness.hookspecs import hookimpl
-from harness.records import Context, param
-from harness.types import Facts
+from harness.plugin import Context, Facts, HarnessError, NoLanguage, hookimpl, param
 
 LANGUAGES = {"rules": ("en", "zh"), "xrenner": ("en",)}
 PIPELINE = "en_core_web_sm"
@@ -130,30 +127,12 @@ def missing_files(params: CoreferenceParams) -> Sequence[str]:
     return needs
 
 
-def build(params: CoreferenceParams) -> Any:
-    from harness_coreference.augment import coreference
-
-    return coreference(params)
-
-
-def build_clusters(params: ClustersParams) -> Any:
-    from harness_coreference.clusters import Clusters
-
-    return Clusters(params)
-
-
-def build_rewritten(params: RewrittenParams) -> Any:
-    from harness_coreference.rewritten import Rewritten
-
-    return Rewritten(params)
-
-
 @hookimpl
 def harness_contexts() -> Iterable[Context]:
     yield Context(
         name="coreference",
         summary="Adds the name that a mention refers to after the mention, in parentheses (DAPR 4.2.2)",
-        build=build,
+        build="harness_coreference.augment:coreference",
         params=CoreferenceParams,
         resolve=resolve,
         missing_files=missing_files,
@@ -161,12 +140,12 @@ def harness_contexts() -> Iterable[Context]:
     yield Context(
         name="coreference-clusters",
         summary="Coreference as context, with clusters from a file that another resolver wrote",
-        build=build_clusters,
+        build="harness_coreference.clusters:Clusters",
         params=ClustersParams,
     )
     yield Context(
         name="coreference-rewritten",
         summary="Passages that were rewritten elsewhere, such as DAPR's corpus_coref, read from files",
-        build=build_rewritten,
+        build="harness_coreference.rewritten:Rewritten",
         params=RewrittenParams,
     )

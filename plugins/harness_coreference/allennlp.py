@@ -14,12 +14,10 @@ from pathlib import Path
 
 import msgspec
 
-from harness import catalogue, suite
-from harness.errors import HarnessError
-from harness.problems import shown_path, unknown
+from harness.plugin import Document, HarnessError
 from harness.toolkit.files.json_lines import Keys, Records
 from harness.toolkit.files.reading import refuse
-from harness.types import Document
+from harness.toolkit.files.suite_datasets import documents_of_dataset
 
 MODEL = "https://storage.googleapis.com/allennlp-public-models/coref-spanbert-large-2021.03.10.tar.gz"
 
@@ -90,17 +88,6 @@ def _span(path: Path, number: int, places: Sequence[tuple[int, int]], span: Sequ
     return [places[span[0]][0], places[span[1]][1]]
 
 
-def _documents(target: str) -> Iterable[Document]:
-    path, _, name = target.partition("#")
-    loaded = suite.load(Path(path), catalogue.load())
-    names = [spec.name for spec in loaded.datasets]
-    if name not in names:
-        raise HarnessError(f"{shown_path(loaded.path)}: {unknown('dataset', name, names)}")
-    chosen = loaded.datasets[names.index(name)].chosen
-    documents: Iterable[Document] = chosen.entry.record.build(chosen.params).documents()
-    return documents
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m harness_coreference.allennlp", description=__doc__)
     actions = parser.add_subparsers(dest="action", required=True)
@@ -112,7 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         lines: Iterable[object] = (
-            asked(_documents(options.target))
+            asked(documents_of_dataset(options.target))
             if options.action == "documents"
             else clusters(options.documents, options.resolved)
         )

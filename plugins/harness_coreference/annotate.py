@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from harness.types import Edit
+from harness.plugin import Edit
 from harness_coreference.contract import Cluster, Mention
 
 _POSSESSIVE = re.compile(r"\s?['’]s?$")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.types import Addition, Document
+from harness.plugin import Addition, Document
 from harness_coreference import PIPELINE
 from harness_coreference.annotate import edits
 from harness_coreference.contract import Resolver

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
-from harness.errors import HarnessError
+from harness.plugin import JSON, Addition, Document, HarnessError
 from harness.toolkit.files.json_lines import Keys, Records
-from harness.types import JSON, Addition, Document
 from harness_coreference.annotate import edits
 from harness_coreference.contract import Cluster, Mention
 from harness_coreference.kept import Kept, Row, absent, matched

@@ -9,8 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.errors import HarnessError
-from harness.types import JSON
+from harness.plugin import JSON, HarnessError
 
 _SOME = 500  # ids looked up at a time
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import spacy
 from xrenner import Xrenner
 
-from harness.errors import HarnessError
+from harness.plugin import HarnessError
 from harness_coreference.contract import Cluster, Mention
 
 _BRACKET = re.compile(r"\((\d+)\)|\((\d+)|(\d+)\)")

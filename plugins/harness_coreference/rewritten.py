@@ -13,10 +13,9 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from harness.errors import HarnessError
+from harness.plugin import JSON, Addition, Document, Edit, HarnessError, Passage
 from harness.toolkit.files.json_lines import Keys, Records
 from harness.toolkit.files.reading import opened, refuse
-from harness.types import JSON, Addition, Document, Edit, Passage
 from harness_coreference.kept import Kept, Row, absent, matched
 
 if TYPE_CHECKING:

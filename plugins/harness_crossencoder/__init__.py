@@ -5,15 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from harness.hookspecs import hookimpl
-from harness.problems import Need
-from harness.records import Reranker, param
-from harness.types import Facts
-
-if TYPE_CHECKING:
-    from harness_crossencoder.scorer import CrossEncoder
+from harness.plugin import Facts, Need, Reranker, hookimpl, param
 
 
 @dataclass(frozen=True)
@@ -80,18 +74,12 @@ def libraries_by_param(params: CrossEncoderParams) -> Mapping[str, Sequence[str]
     return {"backend": ("onnxruntime",) if params.backend == "onnx" else ("torch", "transformers")}
 
 
-def build(params: CrossEncoderParams) -> CrossEncoder:
-    from harness_crossencoder.scorer import CrossEncoder
-
-    return CrossEncoder(params)
-
-
 @hookimpl
 def harness_rerankers() -> Iterable[Reranker]:
     yield Reranker(
         name="crossencoder",
         summary="Cross-encoders and monoT5: a model reads query and passage together",
-        build=build,
+        build="harness_crossencoder.scorer:CrossEncoder",
         params=CrossEncoderParams,
         needs=("tokenizers",),
         extra="dense",

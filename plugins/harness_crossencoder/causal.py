@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from harness.errors import HarnessError
+from harness.plugin import HarnessError
 from harness.toolkit.neural import checkpoints
 from harness.toolkit.neural.encoding.parts import Forward
 from harness.toolkit.neural.tokens import Template, Tokeniser, Tokens, padded

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from harness.errors import HarnessError
+from harness.plugin import HarnessError
 from harness.toolkit.neural import checkpoints, torch_encoder, torch_packed
 from harness.toolkit.neural.encoding.parts import Forward
 from harness.toolkit.neural.tokens import Tokens, padded

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.errors import HarnessError
+from harness.plugin import HarnessError
 from harness.toolkit.neural.onnx_session import Session
 from harness.toolkit.neural.tokens import Tokens
 
 if TYPE_CHECKING:
-    from harness.types import Floats
+    from harness.plugin import Floats
 
 
 class Exported:

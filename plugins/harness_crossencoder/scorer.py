@@ -9,18 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from harness.contracts import Texts
+from harness.plugin import JSON, Floats, Ints, Texts
 from harness.toolkit.neural import hardware, models, tokens
 from harness.toolkit.neural.encoding.parts import Forward
 from harness.toolkit.neural.encoding.passes import workers
 from harness.toolkit.neural.tokens import Lost, Tokeniser
-from harness.types import JSON
 from harness_crossencoder import CrossEncoderParams, settings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from harness.types import Floats, Ints
 
 
 class Reader(NamedTuple):

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from harness.errors import HarnessError
-from harness.problems import Need, unknown
+from harness.plugin import HarnessError, Need, unknown
 from harness.toolkit.neural import backends, model_folder, models
 from harness_crossencoder import CrossEncoderParams, registry
 from harness_crossencoder.registry import Known

@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from harness.hookspecs import hookimpl
-from harness.records import Dataset, param
+from harness.plugin import Dataset, hookimpl, param
 
 
 @dataclass(frozen=True)
@@ -46,31 +45,19 @@ class OriginalParams:
             raise ValueError("the split train needs 'train: true'")
 
 
-def build(params: DaprParams) -> Any:
-    from harness_dapr.source import Dapr
-
-    return Dapr(params)
-
-
-def build_original(params: OriginalParams) -> Any:
-    from harness_dapr.original import Original
-
-    return Original(params)
-
-
 @hookimpl
 def harness_datasets() -> Iterable[Dataset]:
     yield Dataset(
         name="dapr",
         summary="DAPR: passages in their documents, five collections and NQ-hard (Wang et al. 2024)",
-        build=build,
+        build="harness_dapr.source:Dapr",
         params=DaprParams,
         needs=("msgspec", "pyarrow", "zstandard"),
     )
     yield Dataset(
         name="dapr-original",
         summary="DAPR's ConditionalQA, NQ and MS MARCO, made from their own releases (DAPR, appendix A)",
-        build=build_original,
+        build="harness_dapr.original:Original",
         params=OriginalParams,
         needs=("msgspec", "regex"),
         extra="dapr",

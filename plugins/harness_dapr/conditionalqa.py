@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from harness.plugin import Document, Part, Passage
 from harness.toolkit.files.paths import there
 from harness.toolkit.files.reading import pieces, refuse
-from harness.types import Document, Part, Passage
 from harness_dapr import OriginalParams
 
 if TYPE_CHECKING:

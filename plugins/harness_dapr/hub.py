@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from harness.collection.corpus import ROWS
+from harness.plugin import ROWS
 from harness.toolkit.files.tables import Column, parts, rows
 from harness_dapr.judged import Asked, Judged
 

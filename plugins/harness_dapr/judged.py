@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from harness.plugin import Judgement, Query
 from harness.toolkit.files.reading import refuse
-from harness.types import Judgement, Query
 
 
 class Asked(NamedTuple):

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from harness.plugin import Document, Part, Passage
 from harness.toolkit.files.paths import there
 from harness.toolkit.files.reading import lines, refuse, text_of
-from harness.types import Document, Part, Passage
 from harness_dapr import OriginalParams
 from harness_dapr.alignment import aligned
 from harness_dapr.conditionalqa import decoded

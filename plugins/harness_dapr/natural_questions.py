@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from harness.plugin import Document, Part, Passage
 from harness.toolkit.files.json_lines import Keys, Records
 from harness.toolkit.files.paths import there
 from harness.toolkit.files.reading import refuse
-from harness.types import Document, Part, Passage
 from harness_dapr import OriginalParams
 
 if TYPE_CHECKING:

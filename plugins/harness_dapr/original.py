@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from harness.types import Card, Document, Inputs, Judgement, Part, Query
+from harness.plugin import Card, Document, Inputs, Judgement, Part, Query
 from harness_dapr import OriginalParams
 from harness_dapr.source import CITATION, LICENCES, official
 

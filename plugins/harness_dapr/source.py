@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from harness.errors import HarnessError
+from harness.plugin import Card, Document, HarnessError, Inputs, Judgement, Official, Part, Query
 from harness.toolkit.files.hub import snapshot
 from harness.toolkit.files.paths import first_there
 from harness.toolkit.files.rows import documents_of
-from harness.types import Card, Document, Inputs, Judgement, Official, Part, Query
 from harness_dapr import DaprParams
 from harness_dapr.dump import Dump
 from harness_dapr.hub import Hub

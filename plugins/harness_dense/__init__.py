@@ -5,16 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from harness.hookspecs import hookimpl
-from harness.problems import Need
-from harness.records import Meant, Retriever, param
-from harness.types import Facts
+from harness.plugin import Facts, Meant, Need, Retriever, hookimpl, param
 from harness_dense.faiss_options import Faiss
-
-if TYPE_CHECKING:
-    from harness_dense.retriever import Dense
 
 Auto = Literal["auto"]
 
@@ -90,12 +84,6 @@ def libraries_by_param(params: DenseParams) -> Mapping[str, Sequence[str]]:
     return {"backend": backends.get(params.backend, torch), "search": ("numba", *faiss)}
 
 
-def build(params: DenseParams) -> Dense:
-    from harness_dense.retriever import Dense
-
-    return Dense(params)
-
-
 def from_word(word: str, language: str | None) -> Meant:
     """Any word may name a model: a short name, a name on the hub, or a folder."""
     path = Path(word).expanduser()
@@ -108,7 +96,7 @@ def harness_retrievers() -> Iterable[Retriever]:
     yield Retriever(
         name="dense",
         summary="Bi-encoders: one vector for each text, compared by inner product or cosine",
-        build=build,
+        build="harness_dense.retriever:Dense",
         params=DenseParams,
         needs=("tokenizers",),
         extra="dense",

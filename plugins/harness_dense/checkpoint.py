@@ -10,7 +10,7 @@ from harness_dense import DenseParams, folder, pooling
 from harness_dense.pooling import Network
 
 if TYPE_CHECKING:
-    from harness.types import Floats
+    from harness.plugin import Floats
 
 ANCE_HEAD = ("embeddingHead.weight", "embeddingHead.bias", "norm.weight", "norm.bias")
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from harness.records import param
+from harness.plugin import param
 
 _COUNT = r"[1-9]\d*"
 _PART = re.compile(

@@ -7,18 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import faiss
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.errors import HarnessError
+from harness.plugin import JSON, Floats, HarnessError, Ints
 from harness.toolkit.search import exact
 from harness_dense.faiss_options import Faiss
-
-if TYPE_CHECKING:
-    from harness.types import JSON, Floats, Ints
 
 BLOCK = 1 << 16  # vectors passed to faiss at once
 TRAINING = 256 * 256  # vectors that an index is trained on, or 64 for each cell where that is more

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.errors import HarnessError
+from harness.plugin import Floats, HarnessError
 from harness.toolkit.neural.onnx_session import Session
 from harness.toolkit.neural.tokens import Tokens
-
-if TYPE_CHECKING:
-    from harness.types import Floats
 
 STATES = ("last_hidden_state", "token_embeddings")
 

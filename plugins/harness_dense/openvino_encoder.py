@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import openvino
 import torch
 
+from harness.plugin import Floats
 from harness.toolkit.neural import hardware
 from harness.toolkit.neural.checkpoints import quiet
 from harness.toolkit.neural.tokens import Tokens, padded
-
-if TYPE_CHECKING:
-    from harness.types import Floats
 
 States: TypeAlias = "Callable[[Tokens], Floats]"
 """Tokens of n texts -> the last layer's state of each token, float32[T, d]."""

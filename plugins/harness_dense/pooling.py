@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from harness.errors import HarnessError
+from harness.plugin import Floats, HarnessError, Ints
 from harness_dense.folder import Layer
 
 if TYPE_CHECKING:
     from harness.toolkit.neural.tokens import Tokens
-    from harness.types import Floats, Ints
 
 Step: TypeAlias = "Callable[[Floats], Floats]"  # float32[n, d] -> float32[n, e]
 Network: TypeAlias = "Callable[[Tokens], Floats]"  # float32[T, d]: the last states of all tokens

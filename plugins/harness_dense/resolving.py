@@ -6,8 +6,7 @@ import dataclasses
 from pathlib import Path, PurePath
 from typing import Any
 
-from harness.errors import HarnessError
-from harness.problems import Need, unknown
+from harness.plugin import HarnessError, Need, unknown
 from harness.toolkit.neural import backends, model_folder, models
 from harness.toolkit.neural.model_folder import EXPORTS
 from harness_dense import DenseParams, registry

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.contracts import Texts
-from harness.errors import HarnessError
+from harness.plugin import JSON, Batch, Floats, HarnessError, Hits, IndexPart, Ints, Texts, Unit
 from harness.toolkit.index.parts import gather
 from harness.toolkit.index.positions import hits_of, rows_of
 from harness.toolkit.neural.encoding import vectors
@@ -19,14 +18,12 @@ from harness.toolkit.neural.encoding.parts import Write
 from harness.toolkit.neural.encoding.passes import BUDGETS, workers
 from harness.toolkit.neural.tokens import Lost, Tokens
 from harness.toolkit.search import exact
-from harness.types import JSON, Batch, Hits, IndexPart, Unit
 from harness_dense import DenseParams, towers
 from harness_dense.towers import Tower
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from harness.types import Floats, Ints
     from harness_dense.faiss_options import Faiss
 
 SAMPLED = 4096  # queries that are kept, so that recall can be measured on some of them

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from harness.plugin import Floats
 from harness.toolkit.neural import hardware, model_folder, models, tokens
 from harness.toolkit.neural.encoding.parts import Forward
 from harness.toolkit.neural.model_folder import EXPORTS
 from harness.toolkit.neural.tokens import Lost, Tokeniser, Tokens
 from harness_dense import DenseParams, folder, pooling
-
-if TYPE_CHECKING:
-    from harness.types import Floats
 
 
 class Tower(NamedTuple):

@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Literal, cast
 
-from harness.hookspecs import hookimpl
-from harness.records import Context, param
-from harness.types import Facts
-
-if TYPE_CHECKING:
-    from harness_doct5query.augmenter import Augmenter
+from harness.plugin import Context, Facts, hookimpl, param
 
 
 @dataclass(frozen=True)
@@ -47,18 +42,12 @@ def missing_files(params: DocT5QueryParams) -> Sequence[str]:
     return models.missing_files(params.model, params.revision)
 
 
-def build(params: DocT5QueryParams) -> Augmenter:
-    from harness_doct5query.augmenter import Augmenter
-
-    return Augmenter(params)
-
-
 @hookimpl
 def harness_contexts() -> Iterable[Context]:
     yield Context(
         name="doct5query",
         summary="Puts queries that a T5 predicts for a passage after it (Nogueira and Lin 2019)",
-        build=cast("Any", build),
+        build="harness_doct5query.augmenter:Augmenter",
         params=DocT5QueryParams,
         needs=("torch", "transformers", "tokenizers", "safetensors"),
         extra="dense",

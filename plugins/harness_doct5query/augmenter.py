@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import torch
 
+from harness.plugin import Addition, Document, Edit
 from harness.toolkit.neural import checkpoints, models, tokens
-from harness.types import Addition, Document, Edit
 from harness_doct5query import DocT5QueryParams
 
 

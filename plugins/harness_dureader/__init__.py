@@ -6,10 +6,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from harness.hookspecs import hookimpl
-from harness.records import Dataset, param
+from harness.plugin import Dataset, hookimpl, param
 
 
 @dataclass(frozen=True)
@@ -45,31 +43,19 @@ class RawParams:
             raise ValueError(f"'documents' lacks '{self.split}': its questions need their own documents")
 
 
-def build(params: DureaderParams) -> Any:
-    from harness_dureader.source import Dureader
-
-    return Dureader(params)
-
-
-def build_raw(params: RawParams) -> Any:
-    from harness_dureader.raw import Raw
-
-    return Raw(params)
-
-
 @hookimpl
 def harness_datasets() -> Iterable[Dataset]:
     yield Dataset(
         name="dureader-retrieval",
         summary="DuReader-retrieval: 8.1 million Chinese web passages and search queries (Qiu et al. 2022)",
-        build=build,
+        build="harness_dureader.source:Dureader",
         params=DureaderParams,
         needs=("msgspec", "pyarrow", "zstandard"),
     )
     yield Dataset(
         name="dureader-questions",
         summary="DuReader 2.0: questions with web documents and written answers, to make a collection from",
-        build=build_raw,
+        build="harness_dureader.raw:Raw",
         params=RawParams,
         needs=("msgspec", "zstandard"),
     )

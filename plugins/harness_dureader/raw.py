@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
+from harness.plugin import Card, Document, Inputs, Judgement, Part, Passage, Query
 from harness.toolkit.files.json_lines import Keys, Records
 from harness.toolkit.files.paths import there
 from harness.toolkit.files.reading import refuse
-from harness.types import Card, Document, Inputs, Judgement, Part, Passage, Query
 from harness_dureader import RawParams
 
 CITATION = (

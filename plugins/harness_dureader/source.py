@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from harness.errors import HarnessError
+from harness.plugin import Card, Document, HarnessError, Inputs, Judgement, Official, Part, Query
 from harness.toolkit.files.paths import first_there
 from harness.toolkit.files.reading import refuse
 from harness.toolkit.files.rows import documents_of
-from harness.types import Card, Document, Inputs, Judgement, Official, Part, Query
 from harness_dureader import DureaderParams, passages, questions
 from harness_dureader.questions import Question
 

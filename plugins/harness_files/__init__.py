@@ -3,17 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
-from harness.hookspecs import hookimpl
-from harness.records import Dataset, Meant
+from harness.plugin import Dataset, Meant, hookimpl
 from harness_files.params import FilesParams
-
-
-def build(params: FilesParams) -> Any:
-    from harness_files.source import Files
-
-    return Files(params)
 
 
 def from_word(word: str, language: str | None) -> Meant | None:
@@ -27,7 +19,7 @@ def harness_datasets() -> Iterable[Dataset]:
     yield Dataset(
         name="files",
         summary="Your own files: a BEIR folder, or JSONL, TSV and TREC files; plain, .gz or .zst",
-        build=build,
+        build="harness_files.source:Files",
         params=FilesParams,
         from_word=from_word,
         needs=("msgspec", "pyarrow", "zstandard"),

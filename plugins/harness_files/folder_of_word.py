@@ -6,9 +6,7 @@ import re
 from itertools import islice
 from pathlib import Path
 
-from harness.errors import HarnessError
-from harness.problems import nearest
-from harness.records import Meant
+from harness.plugin import HarnessError, Meant, nearest
 
 FILES = ("corpus.jsonl", "corpus.parquet", "corpus.csv")
 LOOKED_AT = 200_000  # characters of a file that are read to guess its language

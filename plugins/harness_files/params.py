@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.records import param
+from harness.plugin import param
 from harness.toolkit.files.paths import first_there
 
 

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from harness.collection import cards
+from harness.plugin import Card, Document, Inputs, Judgement, Part, Query, exported_card
 from harness.toolkit.files import reading, rows
 from harness.toolkit.files.paths import bare
 from harness.toolkit.files.slices import sliced
-from harness.types import Card, Document, Inputs, Judgement, Part, Query
 from harness_files import corpus, qrels, topics
 from harness_files.params import FilesParams
 from harness_files.tables import is_table
@@ -40,7 +39,7 @@ class Files:
         )
         if params.path is None:
             return card
-        written = cards.exported(params.path)
+        written = exported_card(params.path)
         names = ("language", "query_language", "licence", "citation", "url")
         missing = {name: written[name] for name in names if not getattr(card, name) and written.get(name)}
         # the file's `query_language` belongs to the file's language

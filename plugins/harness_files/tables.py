@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from harness.collection.corpus import ROWS
+from harness.plugin import ROWS
 from harness.toolkit.files import tables
 from harness.toolkit.files.paths import bare
 from harness.toolkit.files.tables import Column

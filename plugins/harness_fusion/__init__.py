@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from harness import records
-from harness.hookspecs import hookimpl
-from harness.records import param
+from harness.plugin import Combiner, hookimpl, param
 
 
 @dataclass(frozen=True)
@@ -68,11 +66,6 @@ class RankParams:
     )
 
 
-@dataclass(frozen=True)
-class VoteParams:
-    pass
-
-
 SUMMARIES = {
     "combsum": "The sum of the normalised scores (Fox and Shaw 1994)",
     "combmnz": "The sum of the normalised scores, times the number of inputs that found the passage",
@@ -81,18 +74,6 @@ SUMMARIES = {
     "combmax": "The greatest of the normalised scores",
     "combmed": "The median of the normalised scores",
 }
-
-
-def build_convex(params: ConvexParams) -> Any:
-    from harness_fusion.methods import Convex
-
-    return Convex(params.weight, params.weights, params.candidates, params.form)
-
-
-def build_reciprocal(params: ReciprocalParams) -> Any:
-    from harness_fusion.methods import ReciprocalRank
-
-    return ReciprocalRank(params.k, params.weights, params.candidates)
 
 
 def build_score_fusion(rule: str, params: ScoreParams) -> Any:
@@ -107,57 +88,43 @@ def build_isr(logarithm: bool, params: RankParams) -> Any:
     return InverseSquareRank(logarithm, params.candidates)
 
 
-def build_borda(params: VoteParams) -> Any:
-    from harness_fusion.family import Borda
-
-    return Borda()
-
-
-def build_condorcet(params: VoteParams) -> Any:
-    from harness_fusion.family import Condorcet
-
-    return Condorcet()
-
-
 @hookimpl
-def harness_combiners() -> Iterable[records.Combiner]:
-    yield records.Combiner(
+def harness_combiners() -> Iterable[Combiner]:
+    yield Combiner(
         name="convex",
         summary="The weighted sum of min-max normalised scores (DAPR 4.2.1, rank fusion)",
-        build=build_convex,
+        build="harness_fusion.methods:Convex",
         params=ConvexParams,
     )
-    yield records.Combiner(
+    yield Combiner(
         name="rrf",
         summary="Reciprocal rank fusion (Cormack et al. 2009): the sum of 1 / (k + rank)",
-        build=build_reciprocal,
+        build="harness_fusion.methods:ReciprocalRank",
         params=ReciprocalParams,
     )
     for rule, summary in SUMMARIES.items():
-        yield records.Combiner(
+        yield Combiner(
             name=rule, summary=summary, build=partial(build_score_fusion, rule), params=ScoreParams
         )
-    yield records.Combiner(
+    yield Combiner(
         name="isr",
         summary="The sum of 1 / rank^2, times the number of inputs with the passage (Mourão et al. 2015)",
         build=partial(build_isr, False),
         params=RankParams,
     )
-    yield records.Combiner(
+    yield Combiner(
         name="log-isr",
         summary="The sum of 1 / rank^2, times the logarithm of the number of inputs with the passage",
         build=partial(build_isr, True),
         params=RankParams,
     )
-    yield records.Combiner(
+    yield Combiner(
         name="borda",
         summary="Borda's count: points for the place in each input (Aslam and Montague 2001)",
-        build=build_borda,
-        params=VoteParams,
+        build="harness_fusion.family:Borda",
     )
-    yield records.Combiner(
+    yield Combiner(
         name="condorcet",
         summary="Majority votes between passages (Montague and Aslam 2002)",
-        build=build_condorcet,
-        params=VoteParams,
+        build="harness_fusion.family:Condorcet",
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from harness.types import Hits, Structure
+from harness.plugin import Hits, NoParams, Structure
 from harness_fusion.normalising import NORMALISATIONS
 from harness_fusion.rows import Candidates, checked_weights, fused, scores_at
 
@@ -97,6 +97,8 @@ class Borda:
     candidate, c - 1 to the next and so on, where c is the number of candidates of the query. The candidates
     that the input lacks share the points that are left."""
 
+    params: NoParams
+
     def combine(self, inputs: Sequence[Hits], depth: int, structure: Structure) -> Hits:
         def score(block: Sequence[Hits], candidates: Candidates) -> Doubles:
             count = np.bincount(candidates.rows, minlength=candidates.queries)[:, None]  # int64[Q, 1]
@@ -114,6 +116,8 @@ class Condorcet:
     it higher. The candidates are put in an order in which none is beaten by the next one. Candidates that an
     input lacks rank behind all candidates that it has. The score of a candidate is the number of candidates
     behind it."""
+
+    params: NoParams
 
     def combine(self, inputs: Sequence[Hits], depth: int, structure: Structure) -> Hits:
         from harness_fusion.kernels import in_condorcet_order

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import njit
 
+from harness.plugin import Ints
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from harness.types import Ints
 
 
 @njit(cache=True, nogil=True)

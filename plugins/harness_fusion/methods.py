@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from harness.errors import HarnessError
-from harness.types import Hits, Structure
+from harness.plugin import HarnessError, Hits, Structure
+from harness_fusion import ConvexParams, ReciprocalParams
 from harness_fusion.rows import Candidates, checked_weights, fused, scores_at, spread
 
 if TYPE_CHECKING:
@@ -25,10 +25,7 @@ class Convex:
     """A combiner with the score s(q, p) = sum of w_i * s^_i(q, p), where s^_i is the min-max normalised score
     in input i, 0 if the input lacks p (DAPR, section 4.2.1 and equation 1)."""
 
-    weight: float
-    weights: tuple[float, ...]
-    candidates: str
-    form: str
+    params: ConvexParams
 
     def combine(self, inputs: Sequence[Hits], depth: int, structure: Structure) -> Hits:
         weights = self._weights(len(inputs))
@@ -36,19 +33,19 @@ class Convex:
         def score(block: Sequence[Hits], candidates: Candidates) -> Doubles:
             total = np.zeros(len(candidates.rows))
             for weight, hits in zip(weights, block, strict=True):
-                total += weight * _normalised(hits, candidates, structure, self.form)
+                total += weight * _normalised(hits, candidates, structure, self.params.form)
             return total
 
-        return fused(inputs, depth, structure, self.candidates, score)
+        return fused(inputs, depth, structure, self.params.candidates, score)
 
     def _weights(self, inputs: int) -> tuple[float, ...]:
-        if not self.weights and inputs == 2:
-            return self.weight, 1 - self.weight
-        if len(self.weights) != inputs:
+        if not self.params.weights and inputs == 2:
+            return self.params.weight, 1 - self.params.weight
+        if len(self.params.weights) != inputs:
             raise HarnessError(
-                f"convex.weights: {len(self.weights)} weights for {inputs} inputs; give one for each"
+                f"convex.weights: {len(self.params.weights)} weights for {inputs} inputs; give one for each"
             )
-        return self.weights
+        return self.params.weights
 
 
 @dataclass(frozen=True)
@@ -56,22 +53,20 @@ class ReciprocalRank:
     """A combiner with the score s(q, p) = sum of w_i / (k + rank_i(q, p)), with ranks from 1. An input that
     lacks p adds nothing. In an input of documents, all passages of a document have the document's rank."""
 
-    k: float
-    weights: tuple[float, ...]
-    candidates: str
+    params: ReciprocalParams
 
     def combine(self, inputs: Sequence[Hits], depth: int, structure: Structure) -> Hits:
-        weights = checked_weights("rrf", self.weights, len(inputs))
+        weights = checked_weights("rrf", self.params.weights, len(inputs))
 
         def score(block: Sequence[Hits], candidates: Candidates) -> Doubles:
             total = np.zeros(len(candidates.rows))
             for weight, hits in zip(weights, block, strict=True):
                 ranks = np.arange(1, hits.passages.shape[1] + 1, dtype=np.float64)
-                worth = np.broadcast_to(weight / (self.k + ranks), hits.passages.shape)
+                worth = np.broadcast_to(weight / (self.params.k + ranks), hits.passages.shape)
                 total += np.nan_to_num(scores_at(hits, worth, candidates, structure), nan=0.0)
             return total
 
-        return fused(inputs, depth, structure, self.candidates, score)
+        return fused(inputs, depth, structure, self.params.candidates, score)
 
 
 def _normalised(hits: Hits, candidates: Candidates, structure: Structure, form: str) -> Doubles:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from harness.types import Hits
+from harness.plugin import Hits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

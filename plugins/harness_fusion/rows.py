@@ -10,13 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from harness.errors import HarnessError
-from harness.types import Hits, Structure, Unit
+from harness.plugin import Floats, HarnessError, Hits, Ints, Structure, Unit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from harness.types import Floats, Ints
 
     Doubles: TypeAlias = NDArray[np.float64]
 

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
-from harness import records
-from harness.hookspecs import hookimpl
-from harness.records import param
+from harness.plugin import Combiner, hookimpl, param
 
 
 @dataclass(frozen=True)
@@ -25,18 +22,12 @@ class HierarchicalParams:
     )
 
 
-def build(params: HierarchicalParams) -> Any:
-    from harness_hierarchical.methods import Hierarchical
-
-    return Hierarchical(params.weight, params.documents, params.passages)
-
-
 @hookimpl
-def harness_combiners() -> Iterable[records.Combiner]:
-    yield records.Combiner(
+def harness_combiners() -> Iterable[Combiner]:
+    yield Combiner(
         name="hierarchical",
         summary="Documents first, then their passages, fused (DAPR 4.2.1): of [passages, documents]",
-        build=build,
+        build="harness_hierarchical.methods:Hierarchical",
         params=HierarchicalParams,
         inputs=(2, 2),
         within=(0,),

@@ -9,13 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.contracts import Rescore
-from harness.errors import HarnessError
-from harness.types import Hits, Structure
+from harness.plugin import Floats, HarnessError, Hits, Ints, Rescore, Structure
+from harness_hierarchical import HierarchicalParams
 
 if TYPE_CHECKING:
-    from harness.types import Floats, Ints
-
     Doubles: TypeAlias = NDArray[np.float64]
 
 FLOOR = 1e-4  # the least divisor of DAPR's released code
@@ -28,18 +25,16 @@ class Hierarchical:
     first input scores all candidate passages of the best documents of the second input. The passages' scores
     are fused with their documents' scores."""
 
-    weight: float
-    documents: int
-    passages: int | None = None  # how many of a query's passages are fused: the best by the first input
+    params: HierarchicalParams
 
     def combine(self, inputs: Sequence[Hits], depth: int, structure: Structure, rescore: Rescore) -> Hits:
-        ranking = inputs[1]
+        params, ranking = self.params, inputs[1]
         if ranking.unit != "document":
             raise HarnessError(
                 "hierarchical: the second input ranks passages; name a system that has `unit: document`"
             )
-        documents = np.asarray(ranking.passages[:, : self.documents], np.int64)
-        document_side = np.asarray(ranking.scores[:, : self.documents], np.float64)
+        documents = np.asarray(ranking.passages[:, : params.documents], np.int64)
+        document_side = np.asarray(ranking.scores[:, : params.documents], np.float64)
         inside = Candidates.of(structure)
         widths = inside.counts(documents).sum(axis=1)
         width = min(depth, int(widths.max(initial=0)))
@@ -49,9 +44,9 @@ class Hierarchical:
         hits.scores.fill(-np.inf)
         for rows in blocks(widths):
             scored = rescore(0, inside.passages(documents[rows]), rows.start)
-            scored = Hits(scored.passages[:, : self.passages], scored.scores[:, : self.passages])
+            scored = Hits(scored.passages[:, : params.passages], scored.scores[:, : params.passages])
             sides = document_scores(scored.passages, documents[rows], document_side[rows], structure)
-            total = fused(scored.passages, scored.scores, sides, self.weight)
+            total = fused(scored.passages, scored.scores, sides, params.weight)
             order = np.lexsort((scored.passages, -total), axis=1)[:, :depth]  # -1 comes last
             columns = slice(order.shape[1])
             hits.passages[rows, columns] = np.take_along_axis(scored.passages, order, 1)

@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
-from harness.hookspecs import hookimpl
-from harness.records import Dataset, Meant, param
+from harness.plugin import Dataset, Meant, hookimpl, param
 
 
 @dataclass(frozen=True)
@@ -34,12 +32,6 @@ class IrDatasetsParams:
             raise ValueError(f"split '{self.split}' is no plain name; write it like train, dev or test")
 
 
-def build(params: IrDatasetsParams) -> Any:
-    from harness_ir_datasets.source import IrDatasets
-
-    return IrDatasets(params)
-
-
 def from_word(word: str, language: str | None) -> Meant | None:
     """An id of ir_datasets has a slash, and so has much else."""
     is_id = "/" in word and not word.startswith((".", "~", "/"))
@@ -51,7 +43,7 @@ def harness_datasets() -> Iterable[Dataset]:
     yield Dataset(
         name="ir_datasets",
         summary="Any collection of ir_datasets, such as BEIR, MIRACL and mMARCO; downloaded when it is read",
-        build=build,
+        build="harness_ir_datasets.source:IrDatasets",
         params=IrDatasetsParams,
         needs=("ir_datasets", "pyarrow"),
         extra="ir-datasets",

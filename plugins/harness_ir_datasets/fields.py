@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.errors import HarnessError
+from harness.plugin import HarnessError
 
 _TITLES = ("title", "headline", "page_title", "document_title")
 _TEXTS = ("text", "body", "abstract")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection
 from typing import NamedTuple
 
-from harness.errors import HarnessError
+from harness.plugin import HarnessError
 from harness_ir_datasets.survey import BESIDE, TABLE, Entry
 
 _SPLIT = re.compile(r"(?:train|dev|valid|validation|test|eval)\w*(?:-\w+)?")

@@ -10,9 +10,8 @@ from typing import Any
 import ir_datasets
 import pyarrow as pa
 
-from harness.errors import HarnessError
+from harness.plugin import Card, Document, HarnessError, Inputs, Judgement, Official, Part, Query
 from harness.toolkit.files.rows import batch, documents_of
-from harness.types import Card, Document, Inputs, Judgement, Official, Part, Query
 from harness_ir_datasets import IrDatasetsParams, survey
 from harness_ir_datasets.downloads import Fetched, files_of
 from harness_ir_datasets.fields import answers_of, document_of, question_of, text_of, title_of

@@ -9,10 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from harness.errors import HarnessError, NoLanguage
-from harness.hookspecs import hookimpl
-from harness.records import Context, param
-from harness.types import Facts
+from harness.plugin import Context, Facts, HarnessError, NoLanguage, hookimpl, param
 
 PIPELINE = "en_core_web_sm"  # the pipeline that pke loads for English
 OF_LANGUAGE: dict[str, Literal["embedded", "jieba"]] = {"en": "embedded", "zh": "jieba"}
@@ -119,12 +116,6 @@ def build(params: Keyphrases) -> Any:
     return Augmenter(params)
 
 
-def build_from_file(params: FromFile) -> Any:
-    from harness_keyphrases.precomputed import Precomputed
-
-    return Precomputed(params)
-
-
 @hookimpl
 def harness_contexts() -> Iterable[Context]:
     yield Context(
@@ -141,6 +132,6 @@ def harness_contexts() -> Iterable[Context]:
     yield Context(
         name="keyphrases-from-file",
         summary="Puts a document's keyphrases from a file before each passage",
-        build=build_from_file,
+        build="harness_keyphrases.precomputed:Precomputed",
         params=FromFile,
     )

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import Stemmer
 
-from harness.types import Addition, Document
+from harness.plugin import Addition, Document
 from harness_keyphrases import PIPELINE, Keyphrases, taggers, topicrank
 from harness_keyphrases.topicrank import Rules
 

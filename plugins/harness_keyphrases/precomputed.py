@@ -13,10 +13,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from harness.errors import HarnessError
+from harness.plugin import JSON, Addition, Document, HarnessError
 from harness.toolkit.files.paths import bare
 from harness.toolkit.files.reading import lines, opened, refuse, text_of
-from harness.types import JSON, Addition, Document
 from harness_keyphrases import FromFile
 
 AHEAD = 1024  # documents looked up at once

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from harness.hookspecs import hookimpl
-from harness.problems import Need
-from harness.records import Reranker, Retriever, param
+from harness.plugin import Need, Reranker, Retriever, hookimpl, param
 from harness.toolkit.services.settings import Service, missing
-
-if TYPE_CHECKING:
-    from harness_language_models.embedding import Embedding
 
 WORDS = "how many words of a passage are read"
 SERVICE = "the model behind an address (docs/services.md)"
@@ -71,24 +66,12 @@ def missing_files(params: Any) -> Sequence[str | Need]:
     return missing(params.service)
 
 
-def build_embedding(params: EmbeddingParams) -> Embedding:
-    from harness_language_models.embedding import Embedding
-
-    return Embedding(params)
-
-
-def build_reranker(params: Any) -> Any:
-    from harness_language_models.reranking import Reading
-
-    return Reading(params)
-
-
 @hookimpl
 def harness_retrievers() -> Iterable[Retriever]:
     yield Retriever(
         name="embeddings",
         summary="embeddings through a service, compared exactly",
-        build=build_embedding,
+        build="harness_language_models.embedding:Embedding",
         params=EmbeddingParams,
         needs=("httpx", "numba"),
         extra="services",
@@ -117,7 +100,7 @@ def harness_rerankers() -> Iterable[Reranker]:
         yield Reranker(
             name=name,
             summary=summary,
-            build=build_reranker,
+            build="harness_language_models.reranking:Reading",
             params=params,
             needs=("httpx",),
             extra="services",

@@ -8,19 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.contracts import Texts
-from harness.errors import HarnessError
+from harness.plugin import JSON, Floats, HarnessError, Hits, Ints, Texts, Unit
 from harness.toolkit import services
 from harness.toolkit.index import files
 from harness.toolkit.index.positions import hits_of, rows_of
 from harness.toolkit.search import exact
-from harness.types import JSON, Hits, Unit
 from harness_language_models import EmbeddingParams
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from harness.types import Floats, Ints
 
 FORMAT = files.Format("harness-embeddings", 1)
 TEXTS = 2048  # texts encoded between two reports of progress

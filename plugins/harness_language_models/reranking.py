@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from harness.contracts import Texts
+from harness.plugin import JSON, Floats, Ints, Texts
 from harness.toolkit import services
 from harness.toolkit.services import Chat, Reply
-from harness.types import JSON
 from harness_language_models import (
     ListwiseParams,
     PairwiseParams,
@@ -20,9 +19,6 @@ from harness_language_models import (
     SetwiseParams,
     orders,
 )
-
-if TYPE_CHECKING:
-    from harness.types import Floats, Ints
 
 # One query's questions: it yields the chats to ask next, is sent their replies, and returns the scores.
 Asking: TypeAlias = Generator[list[Chat], list[Reply], list[float]]

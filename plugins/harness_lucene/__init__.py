@@ -6,14 +6,9 @@ import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from harness.hookspecs import hookimpl
-from harness.records import Retriever, param
-from harness.types import Facts
-
-if TYPE_CHECKING:
-    from harness_lucene.retriever import Lucene
+from harness.plugin import Facts, Retriever, hookimpl, param
 
 ANALYSER = "Anserini's analyser: a language code or whitespace; auto goes by the dataset's language"
 TITLE = "searches the title as a separate field, whose score gets this weight"
@@ -76,18 +71,12 @@ def resolve(params: LuceneBM25 | LuceneQL, facts: Facts) -> LuceneBM25 | LuceneQ
     return dataclasses.replace(params, analyser=languages.resolve(params.analyser, facts.language))
 
 
-def build(params: LuceneBM25 | LuceneQL) -> Lucene:
-    from harness_lucene.retriever import Lucene
-
-    return Lucene(params)
-
-
 @hookimpl
 def harness_retrievers() -> Iterable[Retriever]:
     yield Retriever(
         name="lucene-bm25",
         summary="BM25 by Lucene through Pyserini's Anserini jar, with or without RM3",
-        build=build,
+        build="harness_lucene.retriever:Lucene",
         params=LuceneBM25,
         needs=("jnius", "pyserini"),
         extra="lucene",
@@ -99,7 +88,7 @@ def harness_retrievers() -> Iterable[Retriever]:
     yield Retriever(
         name="lucene-ql",
         summary="query likelihood by Lucene with Dirichlet or Jelinek-Mercer smoothing",
-        build=build,
+        build="harness_lucene.retriever:Lucene",
         params=LuceneQL,
         needs=("jnius", "pyserini"),
         extra="lucene",

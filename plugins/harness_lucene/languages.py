@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.errors import HarnessError, NoLanguage
-from harness.problems import unknown
+from harness.plugin import HarnessError, NoLanguage, unknown
 
 # The languages of io.anserini.analysis.AnalyzerMap, and English, Anserini's language where none is named.
 CODES = (

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from harness.errors import HarnessError
-from harness.problems import unknown
+from harness.plugin import HarnessError, unknown
 from harness_lucene.runtime import Java
 
 

@@ -8,8 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.contracts import Texts
-from harness.errors import HarnessError
+from harness.plugin import HarnessError, Texts
 from harness_lucene import handles
 from harness_lucene.runtime import Java
 from harness_lucene.writing import CONTENTS, LUCENE, directory

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.contracts import Texts
+from harness.plugin import Texts
 from harness_lucene import LuceneBM25, LuceneQL, languages, prebuilt, reading, runtime, writing
 from harness_lucene.searching import Numbered, Search
 

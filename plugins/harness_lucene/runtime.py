@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from harness.errors import HarnessError
+from harness.plugin import HarnessError
 
 OLDEST = 21  # the version of Java that Anserini's classes are compiled for
 HEAP_MB = 2048  # two writers' buffers and a batch of texts take less than half of it

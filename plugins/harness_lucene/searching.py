@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.types import Hits, Unit
+from harness.plugin import Hits, Ints, Unit
 from harness_lucene import LuceneBM25, LuceneQL, handles
 from harness_lucene.runtime import Java
 from harness_lucene.writing import CONTENTS, LUCENE, OBJECT, TITLE
-
-if TYPE_CHECKING:
-    from harness.types import Ints
 
 HITS = 1_000_000  # hits kept in Java at once
 TOP = f"{LUCENE}.search.TopDocs"

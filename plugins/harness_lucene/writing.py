@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.contracts import Texts
-from harness.types import Batch
+from harness.plugin import Batch, Texts
 from harness_lucene import handles
 from harness_lucene.runtime import Java
 

@@ -7,10 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from harness.errors import NoLanguage
-from harness.hookspecs import hookimpl
-from harness.records import Analysis, Maker, building, param
-from harness.types import Facts
+from harness.plugin import Analysis, Facts, Maker, NoLanguage, hookimpl, param
 
 UNSPACED = ("zh", "ja", "th", "lo", "km", "my", "bo")  # languages written without blanks between words
 
@@ -155,16 +152,13 @@ class SegmentParams:
             raise ValueError("'by: boundary' and 'learn' go together: name the documents to learn from")
 
 
-_build = building("harness_making")
-
-
 @hookimpl
 def harness_analyses() -> Iterable[Analysis]:
     yield Analysis(
         name="similar-queries",
         summary="how similar queries are to those of other splits, and the scores by similarity "
         "(DuReader, 2.3)",
-        build=_build("query_similarity", "QuerySimilarity"),
+        build="harness_making.query_similarity:QuerySimilarity",
         params=SimilarityParams,
         libraries=("scipy",),
         splits=("to",),
@@ -177,7 +171,7 @@ def harness_makers() -> Iterable[Maker]:
     yield Maker(
         name="join-paragraphs",
         summary="DuReader-retrieval's control of length: short paragraphs are joined with the next ones",
-        build=_build("joining", "Join"),
+        build="harness_making.joining:Join",
         params=JoinParams,
         changes=("corpus", "judgements"),
         reads=("corpus", "judgements"),
@@ -185,7 +179,7 @@ def harness_makers() -> Iterable[Maker]:
     yield Maker(
         name="label-by-answers",
         summary="positives by written answers: distant supervision by span-level F1 (DuReader, algorithm 1)",
-        build=_build("answers", "LabelByAnswers"),
+        build="harness_making.answers:LabelByAnswers",
         params=AnswersParams,
         changes=("queries", "judgements"),
         libraries=("numba",),
@@ -194,7 +188,7 @@ def harness_makers() -> Iterable[Maker]:
     yield Maker(
         name="clean-queries",
         summary="drops duplicate queries, those that ask nothing and requests for resources (T2Ranking, 4.1)",
-        build=_build("cleaning", "CleanQueries"),
+        build="harness_making.cleaning:CleanQueries",
         params=CleanParams,
         changes=("queries", "judgements"),
         reads=("queries", "judgements"),
@@ -202,7 +196,7 @@ def harness_makers() -> Iterable[Maker]:
     yield Maker(
         name="drop-similar",
         summary="drops queries that resemble those of other splits (DuReader-retrieval, 2.3)",
-        build=_build("similar", "DropSimilar"),
+        build="harness_making.similar:DropSimilar",
         params=SimilarParams,
         changes=("queries", "judgements"),
         reads=("queries", "judgements"),
@@ -212,7 +206,7 @@ def harness_makers() -> Iterable[Maker]:
     yield Maker(
         name="deduplicate",
         summary="keeps one passage of each group with equal or nearly equal texts; it gets their grades",
-        build=_build("duplicates", "Deduplicate"),
+        build="harness_making.duplicates:Deduplicate",
         params=DeduplicateParams,
         changes=("corpus", "judgements"),
         reads=("corpus", "judgements"),
@@ -222,7 +216,7 @@ def harness_makers() -> Iterable[Maker]:
     yield Maker(
         name="deduplicate-pairs",
         summary="keeps one judgement for each group of a query's similar passages (T2Ranking, 4.3)",
-        build=_build("clusters", "DeduplicatePairs"),
+        build="harness_making.clusters:DeduplicatePairs",
         params=ClusterParams,
         changes=("judgements",),
         libraries=("scipy",),
@@ -232,7 +226,7 @@ def harness_makers() -> Iterable[Maker]:
     yield Maker(
         name="segment",
         summary="passages from running text: by tokens, sentences or a boundary model (T2Ranking, 4.2)",
-        build=_build("segmenting", "Segment"),
+        build="harness_making.segmenting:Segment",
         params=SegmentParams,
         changes=("corpus", "judgements"),
         reads=("corpus", "judgements"),
@@ -243,7 +237,7 @@ def harness_makers() -> Iterable[Maker]:
     yield Maker(
         name="strip-titles",
         summary="removes the documents' titles",
-        build=_build("titles", "StripTitles"),
+        build="harness_making.titles:StripTitles",
         changes=("corpus",),
         reads=("corpus",),
     )

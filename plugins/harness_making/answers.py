@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.collection.maker_input import MakerInput
-from harness.types import Judgement, Made, Query
+from harness.plugin import Ints, Judgement, Made, MakerInput, Query
 from harness_making import AnswersParams
 from harness_making.spans import Bags, Level, Tokens, labels
-
-if TYPE_CHECKING:
-    from harness.types import Ints
 
 BLOCK = 8192  # passages whose texts are in memory at once
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from harness.collection.maker_input import MakerInput
-from harness.types import Made, Query
+from harness.plugin import Made, MakerInput, Query
 from harness_making import CleanParams
 
 # Words that ask a question: in Chinese anywhere in the query, in English at its beginning or after a comma.

@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.cluster import hierarchy
 
-from harness.collection.maker_input import MakerInput
-from harness.types import Judgement, Made
+from harness.plugin import Ints, Judgement, Made, MakerInput
 from harness_making import ClusterParams
 from harness_making.spans import tokens
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from harness.types import Ints
 
 
 class DeduplicatePairs:

@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.collection.maker_input import MakerInput
-from harness.types import Document, Judgement, Made
+from harness.plugin import Document, Ints, Judgement, Made, MakerInput
 from harness_making import DeduplicateParams
 from harness_making.moving import moved
 from harness_making.near import near_duplicates
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from harness.types import Ints
 
 
 class Deduplicate:

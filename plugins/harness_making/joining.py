@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.collection.maker_input import MakerInput
-from harness.types import Document, Made, Passage
+from harness.plugin import Document, Made, MakerInput, Passage
 from harness_making import JoinParams
 from harness_making.moving import moved
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from harness.collection.maker_input import MakerInput
-from harness.types import Judgement
+from harness.plugin import Judgement, MakerInput
 
 
 def moved(data: MakerInput, passages: Mapping[str, str], why: str) -> Iterator[Judgement]:

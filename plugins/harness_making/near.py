@@ -11,13 +11,12 @@ import numpy as np
 import pyarrow as pa
 from numba import njit
 
-from harness.collection.maker_input import MakerInput
+from harness.plugin import Ints, MakerInput
 from harness_making import DeduplicateParams, minhash
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from harness.types import Ints
 
 PAIRS = 1 << 16  # pairs whose texts are in memory at once
 

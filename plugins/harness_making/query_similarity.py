@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from harness.findings import Finding
-from harness.scoring.analysis_input import AnalysisInput
-from harness.toolkit.grouped_scores import system_means_of_groups
+from harness.plugin import AnalysisInput, Finding
+from harness.toolkit.scoring import system_means_of_groups
 from harness_making import SimilarityParams
 from harness_making.similar import Nearest, by_characters, by_vectors
 

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from harness.collection.maker_input import MakerInput
-from harness.errors import HarnessError
-from harness.types import Document, Made, Passage
+from harness.plugin import Document, HarnessError, Made, MakerInput, Passage
 from harness_making import SegmentParams, boundaries, moving
 from harness_making.boundaries import Boundaries, Found, Running, compared, f1, running
 

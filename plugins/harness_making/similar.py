@@ -10,14 +10,12 @@ import numpy as np
 import orjson
 from scipy import sparse
 
-from harness.collection.maker_input import MakerInput
-from harness.types import Made
+from harness.plugin import Floats, Ints, Made, MakerInput
 from harness_making import SimilarParams
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from harness.types import Floats, Ints
 
 BLOCK = 1024  # queries that are compared at once
 SIMILAR, OTHER = "similar", "other"  # names of slices

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from harness.collection.maker_input import MakerInput
-from harness.types import Document, Made
+from harness.plugin import Document, Made, MakerInput
 
 
 class StripTitles:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.scoring.measures import FILL
-from harness.scoring.measures.ideal import Ideal, relevant
+from harness.plugin import FILL, Ideal
+from harness.toolkit.scoring import relevant
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

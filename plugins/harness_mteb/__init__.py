@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.hookspecs import hookimpl
-from harness.records import Dataset, Meant, param
+from harness.plugin import Dataset, Meant, hookimpl, param
 
 
 @dataclass(frozen=True)
@@ -62,12 +61,6 @@ def missing_files(params: Any) -> list[str]:
     return [f"{what}: pip install 'passage-harness[hub]', or name a folder"]
 
 
-def build(params: MtebParams) -> Any:
-    from harness_mteb.source import Mteb
-
-    return Mteb(params)
-
-
 def build_cmedqa(params: Any) -> Any:
     from harness_mteb import named
     from harness_mteb.source import Mteb
@@ -94,7 +87,10 @@ def from_word(word: str, language: str | None) -> Meant | None:
 
 @hookimpl
 def harness_datasets() -> Iterable[Dataset]:
-    from harness_mteb.named import CcovidNewsParams, CmedqaParams  # imported here: it needs MtebParams
+    from harness_mteb.named import (  # imported here: it needs MtebParams
+        CcovidNewsParams,
+        CmedqaParams,
+    )
 
     yield Dataset(
         name="cmedqa",
@@ -113,7 +109,7 @@ def harness_datasets() -> Iterable[Dataset]:
     yield Dataset(
         name="mteb",
         summary="Retrieval tasks of MTEB and BEIR: datasets of the hub, folders of them, BEIR's zip files",
-        build=build,
+        build="harness_mteb.source:Mteb",
         params=MtebParams,
         missing_files=missing_files,
         from_word=from_word,

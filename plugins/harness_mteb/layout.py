@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from harness.types import Part
+from harness.plugin import Part
 
 _ENDING = re.compile(r"\.(?:parquet|jsonl|tsv)(?:\.gz|\.zst)?")
 _NAMES: dict[Part, str] = {"corpus": "corpus", "queries": "queries", "judgements": "qrels"}

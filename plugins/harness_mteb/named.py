@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.records import param
-from harness.types import Official
+from harness.plugin import Official, param
 from harness_mteb import MtebParams
 
 SOURCE = "Qiu et al. 2022, table 3"

@@ -11,9 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from harness.errors import HarnessError
-from harness.store import disk
-from harness.types import JSON
+from harness.plugin import JSON, HarnessError
+from harness.toolkit.files.writing import replace_file
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
 SECONDS = 3.0  # how long planning waits for the hub
@@ -191,5 +190,5 @@ def _commit_of(name: str, revision: str) -> str | None:
         return None
     reference = _repository(name) / "refs" / revision
     reference.parent.mkdir(parents=True, exist_ok=True)
-    disk.replace_file(reference, str(commit).encode())
+    replace_file(reference, str(commit).encode())
     return str(commit)

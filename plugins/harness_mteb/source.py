@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from harness.collection.corpus import ROWS
+from harness.plugin import ROWS, Card, Document, Inputs, Judgement, Part, Query
 from harness.toolkit.files.reading import refuse
 from harness.toolkit.files.rows import documents_of
 from harness.toolkit.files.tables import Column, parts, rows
-from harness.types import Card, Document, Inputs, Judgement, Part, Query
 from harness_mteb import MtebParams
 from harness_mteb.layout import Readme, readme, tables
 from harness_mteb.named import Named

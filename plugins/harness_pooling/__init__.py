@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from harness.hookspecs import hookimpl
-from harness.records import Maker, building, param
+from harness.plugin import Maker, hookimpl, param
 
 
 @dataclass(frozen=True)
@@ -73,15 +72,12 @@ class ErrorsParams:
     seed: int = param(0, "the seed of the draw", minimum=0)
 
 
-_build = building("harness_pooling")
-
-
 @hookimpl
 def harness_makers() -> Iterable[Maker]:
     yield Maker(
         name="pool",
         summary="the union of several systems' best passages, as files for people who judge",
-        build=_build("pool", "Pool"),
+        build="harness_pooling.pool:Pool",
         params=PoolParams,
         libraries=("numba",),
         changes=(),
@@ -90,7 +86,7 @@ def harness_makers() -> Iterable[Maker]:
     yield Maker(
         name="propose",
         summary="the pairs of a pool as judgements of grade 0, for a later maker that labels them",
-        build=_build("propose", "Propose"),
+        build="harness_pooling.propose:Propose",
         params=PoolParams,
         libraries=("numba",),
         changes=("judgements",),
@@ -99,14 +95,14 @@ def harness_makers() -> Iterable[Maker]:
     yield Maker(
         name="judged",
         summary="adds judgements by people or by a machine from a file",
-        build=_build("judged", "Judged"),
+        build="harness_pooling.judged:Judged",
         params=JudgedParams,
         changes=("judgements",),
     )
     yield Maker(
         name="active-sample",
         summary="pairs whose score is neither hopeless nor confident, to be judged (T2Ranking, 4.4)",
-        build=_build("choosing", "ActiveSample"),
+        build="harness_pooling.choosing:ActiveSample",
         params=ActiveParams,
         libraries=("numba",),
         changes=(),
@@ -115,7 +111,7 @@ def harness_makers() -> Iterable[Maker]:
     yield Maker(
         name="hard-queries",
         summary="the queries on which all given systems fail, and their positives to be labelled (DAPR, 3.1)",
-        build=_build("choosing", "HardQueries"),
+        build="harness_pooling.choosing:HardQueries",
         params=HardParams,
         libraries=("numba",),
         changes=("queries", "judgements"),
@@ -124,7 +120,7 @@ def harness_makers() -> Iterable[Maker]:
     yield Maker(
         name="sample-errors",
         summary="a seeded sample of queries without a positive at the top, to be explained (DuReader, 3.5)",
-        build=_build("choosing", "SampleErrors"),
+        build="harness_pooling.choosing:SampleErrors",
         params=ErrorsParams,
         libraries=("numba",),
         changes=(),

@@ -8,17 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.collection.judgements import judging
-from harness.collection.maker_input import MakerInput
-from harness.types import Hits, Made
+from harness.plugin import Hits, Ints, Made, MakerInput, judging
 from harness_pooling import ActiveParams, ErrorsParams, HardParams, pairs
 from harness_pooling.pairs import Pairs
 from harness_pooling.pool import grades_of, write_pool
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from harness.types import Ints
 
 
 class ActiveSample:

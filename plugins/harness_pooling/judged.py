@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.collection.maker_input import MakerInput
-from harness.types import Judgement, Made
+from harness.plugin import Judgement, Made, MakerInput
 from harness_pooling import JudgedParams
 from harness_pooling.judgement_files import Decision, decisions
 

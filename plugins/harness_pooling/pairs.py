@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from harness.types import Hits
+from harness.plugin import Floats, Hits, Ints
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from harness.types import Floats, Ints
 
 
 class Pairs(NamedTuple):

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from harness.collection.maker_input import MakerInput
-from harness.types import Made
+from harness.plugin import Made, MakerInput
 from harness_pooling import PoolParams, pairs
 from harness_pooling.pairs import Pairs
 

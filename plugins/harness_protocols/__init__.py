@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from harness.hookspecs import hookimpl
-from harness.records import Protocol
-from harness_protocols import beir, dapr, dureader, mteb, rocketqa, survey, t2ranking, trec_dl
+from harness.plugin import Protocol, hookimpl
+from harness_protocols import (
+    beir,
+    dapr,
+    dureader,
+    mteb,
+    rocketqa,
+    survey,
+    t2ranking,
+    trec_dl,
+)
 
 
 @hookimpl

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.records import Column, Protocol
+from harness.plugin import Column, Protocol
 from harness_protocols import words
 from harness_protocols.words import column
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.records import Protocol
+from harness.plugin import Protocol
 from harness_protocols.words import column, linear_ndcg, reciprocal_rank
 
 CITE = "Xie et al. 2023, T2Ranking: A large-scale Chinese Benchmark for Passage Ranking"

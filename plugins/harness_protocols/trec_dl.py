@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.records import Protocol
+from harness.plugin import Protocol
 from harness_protocols.words import average_precision, column, linear_ndcg, recall, reciprocal_rank
 
 PROTOCOL = Protocol(

@@ -5,8 +5,7 @@ A column says `NAME (PLACE): COMPUTED; MEAN`, so that a reader finds the paper's
 
 from __future__ import annotations
 
-from harness.records import Column
-from harness.types import Unit
+from harness.plugin import Column, Unit
 
 MEAN = "mean over all judged queries, 0 for one that the run lacks or that has no positive"
 MAXP = ", of documents: one ranks by its best passage (MaxP) and has its passages' highest grade"

@@ -7,9 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harness import records
-from harness.hookspecs import hookimpl
-from harness.records import param
+from harness.plugin import Context, Reranker, Retriever, hookimpl, param
 
 
 @dataclass(frozen=True)
@@ -36,40 +34,34 @@ def unkeyed(params: PythonParams) -> str | None:
     return "a Python object without a source of its own, so it runs every time" if params.run else None
 
 
-def build(params: PythonParams) -> Any:
-    from harness_python.methods import Method
-
-    return Method(params)
-
-
-def build_context(params: PythonParams) -> Any:
-    from harness_python.methods import Augmenter
-
-    return Augmenter(params)
-
-
 SHARED: Mapping[str, Any] = {"params": PythonParams, "unkeyed": unkeyed}
 
 
 @hookimpl
-def harness_retrievers() -> Iterable[records.Retriever]:
-    yield records.Retriever(
-        name="python", summary="A Python function (queries, corpus, k) -> hits", build=build, **SHARED
+def harness_retrievers() -> Iterable[Retriever]:
+    yield Retriever(
+        name="python",
+        summary="A Python function (queries, corpus, k) -> hits",
+        build="harness_python.methods:Method",
+        **SHARED,
     )
 
 
 @hookimpl
-def harness_rerankers() -> Iterable[records.Reranker]:
-    yield records.Reranker(
-        name="python", summary="A Python function (query, texts) -> scores", build=build, **SHARED
+def harness_rerankers() -> Iterable[Reranker]:
+    yield Reranker(
+        name="python",
+        summary="A Python function (query, texts) -> scores",
+        build="harness_python.methods:Method",
+        **SHARED,
     )
 
 
 @hookimpl
-def harness_contexts() -> Iterable[records.Context]:
-    yield records.Context(
+def harness_contexts() -> Iterable[Context]:
+    yield Context(
         name="python",
         summary="A Python function of a document -> a prefix, or one for each passage",
-        build=build_context,
+        build="harness_python.methods:Augmenter",
         **SHARED,
     )

@@ -8,19 +8,24 @@ import socket
 from ast import literal_eval
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import orjson
 
-from harness.contracts import Texts
-from harness.errors import ContractError, HarnessError
-from harness.functions import CorpusTexts, Kind, answer
-from harness.types import JSON, Addition, Document, Hits
+from harness.plugin import (
+    JSON,
+    Addition,
+    ContractError,
+    Document,
+    Floats,
+    HarnessError,
+    Hits,
+    Ints,
+    Texts,
+    functions,
+)
 from harness_python import PythonParams
-
-if TYPE_CHECKING:
-    from harness.types import Floats, Ints
 
 CORPUS, POSITIONS = "corpus.json", "positions.npy"
 Call = Callable[..., JSON]  # (kind, expected, arguments) -> plain data
@@ -52,7 +57,7 @@ class Opened:
 
     def __init__(self, call: Call, texts: Texts, folder: Path | None) -> None:
         self._call, self._texts, self._folder = call, texts, folder
-        self._corpus: CorpusTexts | None = None
+        self._corpus: functions.CorpusTexts | None = None
         self._positions = np.zeros(0, np.int64)
         self._place: dict[str, int] = {}  # id -> place in the corpus that the function sees
 
@@ -83,11 +88,11 @@ class Opened:
                 scores[i, known] = self._call("reranker", len(texts), query, texts)
         return scores
 
-    def _read(self) -> CorpusTexts:
+    def _read(self) -> functions.CorpusTexts:
         if self._corpus is None:
             assert self._folder is not None  # a retriever is opened with its index
             self._positions = np.load(self._folder / POSITIONS)
-            self._corpus = CorpusTexts(*orjson.loads((self._folder / CORPUS).read_bytes()))
+            self._corpus = functions.CorpusTexts(*orjson.loads((self._folder / CORPUS).read_bytes()))
             self._place = {id: place for place, id in enumerate(self._corpus.ids)}
         return self._corpus
 
@@ -116,8 +121,8 @@ def calling(params: PythonParams) -> Call:
         return Remote(params)
     function = made(params)
 
-    def call(kind: Kind, expected: int, *arguments: Any) -> JSON:
-        return answer(kind, function(*arguments), expected)
+    def call(kind: functions.Kind, expected: int, *arguments: Any) -> JSON:
+        return functions.answer(kind, function(*arguments), expected)
 
     return call
 
@@ -152,7 +157,7 @@ class Remote:
             raise HarnessError(f"python: {what}; run the suite again from Python") from None
         self._answers = self._socket.makefile("rb")
 
-    def __call__(self, kind: Kind, expected: int, *arguments: Any) -> JSON:
+    def __call__(self, kind: functions.Kind, expected: int, *arguments: Any) -> JSON:
         request = {
             "object": self._params.served, "kind": kind, "expected": expected, "arguments": arguments
         }  # fmt: skip

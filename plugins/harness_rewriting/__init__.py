@@ -8,11 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from harness.hookspecs import hookimpl
-from harness.problems import Need
-from harness.records import Rewriter, building, param
+from harness.plugin import Facts, Need, Rewriter, hookimpl, param
 from harness.toolkit.services.settings import Service, missing
-from harness.types import Facts
 
 DOCUMENTS = "how many of the first hits are read"
 GAR = "Write a passage that answers the question.\n\nQuestion: {query}\nPassage:"
@@ -132,15 +129,12 @@ def libraries_written(params: Written) -> Mapping[str, Sequence[str]]:
     return {"model": ("torch", "transformers", "tokenizers") if params.model is not None else ()}
 
 
-_build = building("harness_rewriting")
-
-
 @hookimpl
 def harness_rewriters() -> Iterable[Rewriter]:
     yield Rewriter(
         name="rm3",
         summary="RM3: the query mixed with the frequent terms of its first hits",
-        build=_build("feedback", "RM3"),
+        build="harness_rewriting.feedback:RM3",
         params=RM3Params,
         resolve=resolve_rm3,
         gives="terms",
@@ -149,7 +143,7 @@ def harness_rewriters() -> Iterable[Rewriter]:
     yield Rewriter(
         name="bo1",
         summary="Bo1: the query joined with the terms that diverge most from chance in its first hits",
-        build=_build("feedback", "Bo1"),
+        build="harness_rewriting.feedback:Bo1",
         params=Bo1Params,
         gives="terms",
         feedback=lambda params: params.documents,
@@ -157,7 +151,7 @@ def harness_rewriters() -> Iterable[Rewriter]:
     yield Rewriter(
         name="rocchio",
         summary="the query's vector moved towards those of its first hits",
-        build=_build("vectors", "Rocchio"),
+        build="harness_rewriting.vectors:Rocchio",
         params=RocchioParams,
         gives="vectors",
         feedback=lambda params: params.documents,
@@ -165,7 +159,7 @@ def harness_rewriters() -> Iterable[Rewriter]:
     yield Rewriter(
         name="spelling",
         summary="replaces words of the query that the corpus lacks by the nearest words of the corpus",
-        build=_build("spelling", "Spelling"),
+        build="harness_rewriting.spelling:Spelling",
         params=SpellingParams,
         needs=("numba",),
         indexed=True,
@@ -174,7 +168,7 @@ def harness_rewriters() -> Iterable[Rewriter]:
     yield Rewriter(
         name="generate",
         summary="appends a text of a language model to the query, such as an answer (GAR, query2doc)",
-        build=_build("generated", "Generate"),
+        build="harness_rewriting.generated:Generate",
         params=GenerateParams,
         resolve=resolve_written,
         missing_files=missing_written,
@@ -183,7 +177,7 @@ def harness_rewriters() -> Iterable[Rewriter]:
     yield Rewriter(
         name="hyde",
         summary="the mean of the query's vector and those of passages that a language model writes (HyDE)",
-        build=_build("generated", "Hyde"),
+        build="harness_rewriting.generated:Hyde",
         params=HydeParams,
         resolve=resolve_written,
         missing_files=missing_written,

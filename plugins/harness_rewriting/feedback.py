@@ -11,9 +11,8 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from harness.contracts import Searcher, TermSearcher, Texts
+from harness.plugin import Hits, Rewritten, Searcher, TermSearcher, TermStatistics, Texts
 from harness.toolkit.index.positions import rows_of
-from harness.types import Hits, Rewritten, TermStatistics
 from harness_rewriting import Bo1Params, RM3Params
 
 LATIN = re.compile(r"[a-z0-9]+")

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 
-from harness.contracts import Searcher, Texts, VectorSearcher
-from harness.types import JSON, Hits, Rewritten
+from harness.plugin import JSON, Floats, Hits, Rewritten, Searcher, Texts, VectorSearcher
 from harness_rewriting import GenerateParams, HydeParams, Written
-
-if TYPE_CHECKING:
-    from harness.types import Floats
 
 
 class Generator(Protocol):

@@ -11,9 +11,8 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.contracts import Searcher, Texts
+from harness.plugin import Hits, Rewritten, Searcher, Texts
 from harness.toolkit.index import files
-from harness.types import Hits, Rewritten
 from harness_rewriting import SpellingParams
 
 FORMAT = files.Format("harness-rewriting-words", 1)

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.contracts import Searcher, Texts, VectorSearcher
-from harness.types import Hits, Rewritten
+from harness.plugin import Hits, Rewritten, Searcher, Texts, VectorSearcher
 from harness_rewriting import RocchioParams
 
 

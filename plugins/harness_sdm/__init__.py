@@ -5,15 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from harness import records
-from harness.hookspecs import hookimpl
-from harness.records import param
-from harness.types import Facts
-
-if TYPE_CHECKING:
-    from harness_sdm.model import Sdm
+from harness.plugin import Facts, Reranker, hookimpl, param
 
 
 @dataclass(frozen=True)
@@ -43,18 +36,12 @@ def depends_on(params: SdmParams) -> tuple[tuple[str, str], ...]:
     return (("analysers", params.analyser),)
 
 
-def build(params: SdmParams) -> Sdm:
-    from harness_sdm.model import Sdm
-
-    return Sdm(params)
-
-
 @hookimpl
-def harness_rerankers() -> Iterable[records.Reranker]:
-    yield records.Reranker(
+def harness_rerankers() -> Iterable[Reranker]:
+    yield Reranker(
         name="sdm",
         summary="The sequential dependence model (Metzler and Croft 2005): words, and pairs of them",
-        build=build,
+        build="harness_sdm.model:Sdm",
         params=SdmParams,
         libraries=("numba",),
         resolve=resolve,

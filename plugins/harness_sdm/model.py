@@ -13,17 +13,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.contracts import Texts
+from harness.plugin import Floats, Ints, Texts
 from harness.toolkit.text import analysis
 from harness_sdm import SdmParams, kernels, storage
-
-if TYPE_CHECKING:
-    from harness.types import Floats, Ints
 
 THREADS = 2  # threads that share the queries; any number gives the same scores
 

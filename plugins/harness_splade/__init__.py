@@ -5,15 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from harness.hookspecs import hookimpl
-from harness.records import Retriever, param
-from harness.types import Facts
-
-if TYPE_CHECKING:
-    from harness_splade.impacts import Impacts
-    from harness_splade.retriever import Sparse
+from harness.plugin import Facts, Retriever, hookimpl, param
 
 Auto = Literal["auto"]
 
@@ -87,24 +81,12 @@ def missing_files(params: SpladeParams) -> Sequence[str]:
     return absent(params)
 
 
-def build_impacts(params: ImpactsParams) -> Impacts:
-    from harness_splade.impacts import Impacts
-
-    return Impacts(params)
-
-
-def build(params: SpladeParams) -> Sparse:
-    from harness_splade.retriever import Sparse
-
-    return Sparse(params)
-
-
 @hookimpl
 def harness_retrievers() -> Iterable[Retriever]:
     yield Retriever(
         name="splade",
         summary="SPLADE, uniCOIL and other learned sparse models, searched exactly in an impact index",
-        build=build,
+        build="harness_splade.retriever:Sparse",
         params=SpladeParams,
         needs=("torch", "transformers", "tokenizers", "safetensors", "huggingface_hub"),
         extra="dense",
@@ -117,7 +99,7 @@ def harness_retrievers() -> Iterable[Retriever]:
     yield Retriever(
         name="impacts",
         summary="Term weights from files: uniCOIL, DeepImpact, DeepCT in Anserini's form",
-        build=build_impacts,
+        build="harness_splade.impacts:Impacts",
         params=ImpactsParams,
         libraries=("numba",),
         search_only=("queries",),

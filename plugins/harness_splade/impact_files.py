@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.errors import HarnessError
+from harness.plugin import HarnessError
 from harness.toolkit.files.json_lines import Keys, Records
 from harness.toolkit.files.paths import bare
 from harness.toolkit.files.reading import refuse

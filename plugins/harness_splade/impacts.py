@@ -9,11 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.contracts import Texts
-from harness.errors import HarnessError
+from harness.plugin import JSON, HarnessError, Texts
 from harness.toolkit.neural.encoding.loop import MARKS
 from harness.toolkit.neural.encoding.parts import Shard
-from harness.types import JSON
 from harness_splade import ImpactsParams, impact_files, storage
 from harness_splade.searching import Search
 

@@ -15,7 +15,7 @@ import transformers
 from numpy.typing import NDArray
 from safetensors import safe_open
 
-from harness.errors import HarnessError
+from harness.plugin import HarnessError
 from harness.toolkit.neural import bge_m3, checkpoints, model_folder, torch_encoder
 from harness.toolkit.neural.tokens import Tokeniser, Tokens
 from harness_splade.storage import Row

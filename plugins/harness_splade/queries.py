@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.errors import HarnessError
+from harness.plugin import HarnessError
 from harness.toolkit.neural import models, tokens
 from harness.toolkit.neural.encoding.passes import workers
 from harness.toolkit.neural.tokens import Lost

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.contracts import Texts
+from harness.plugin import Texts
 from harness.toolkit.index.parts import gather
 from harness.toolkit.neural import models, tokens
 from harness.toolkit.neural.encoding.loop import SHARD, Encoding, encode
@@ -16,7 +16,7 @@ from harness_splade.queries import encoder
 from harness_splade.searching import Search
 
 if TYPE_CHECKING:
-    from harness.types import JSON, Batch, IndexPart
+    from harness.plugin import JSON, Batch, IndexPart
 
 
 class Sparse:

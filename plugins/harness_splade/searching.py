@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
+from harness.plugin import JSON, Hits, Ints, Unit
 from harness.toolkit.index.positions import hits_of, rows_of
 from harness.toolkit.neural import hardware
 from harness.toolkit.neural.tokens import Lost
 from harness.toolkit.search.topk import NOTHING, decode
-from harness.types import Hits, Unit
 from harness_splade import kernels, storage
 from harness_splade.storage import Row
-
-if TYPE_CHECKING:
-    from harness.types import JSON, Ints
 
 Encode: TypeAlias = Callable[[Sequence[str]], tuple[list[Row], Lost]]
 

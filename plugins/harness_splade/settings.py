@@ -6,7 +6,7 @@ import dataclasses
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from harness.errors import HarnessError
+from harness.plugin import HarnessError
 from harness.toolkit.neural import bge_m3, hardware, model_folder, models
 from harness_splade import SpladeParams, registry
 

@@ -7,20 +7,17 @@ import shutil
 import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.errors import HarnessError
-from harness.store import disk
+from harness.plugin import JSON, HarnessError, Ints
+from harness.toolkit.files.writing import replace_file
 from harness.toolkit.index import files
 from harness.toolkit.neural.encoding.loop import MARKS, distrust
 from harness.toolkit.neural.encoding.parts import Shard, Write
 from harness_splade import kernels
-
-if TYPE_CHECKING:
-    from harness.types import JSON, Ints
 
 FORMAT, SHARDS = files.Format("harness-splade", 2), "encoded"
 ARRAYS = ("positions", "first", "starts", "peaks")
@@ -55,7 +52,7 @@ def writer(folder: Path, quantise: int | None) -> Write:
         np.savez(
             file, positions=shard.positions, counts=counts, terms=terms.astype(np.int32), impacts=weights
         )
-        disk.replace_file(_shard(folder, shard.number), file.getvalue())
+        replace_file(_shard(folder, shard.number), file.getvalue())
 
     return write
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
-from harness.hookspecs import hookimpl
-from harness.records import Context, param
+from harness.plugin import Context, hookimpl, param
 
 
 @dataclass(frozen=True)
@@ -33,41 +31,23 @@ class Summary:
     sentences: int = param(3, "how many of the document's first sentences", minimum=1)
 
 
-def build_headings(params: Headings) -> Any:
-    from harness_surroundings.headings import Augmenter
-
-    return Augmenter(params.plain)
-
-
-def build_neighbours(params: Neighbours) -> Any:
-    from harness_surroundings.neighbours import Augmenter
-
-    return Augmenter(params.before, params.after)
-
-
-def build_summary(params: Summary) -> Any:
-    from harness_surroundings.summary import Augmenter
-
-    return Augmenter(params.sentences)
-
-
 @hookimpl
 def harness_contexts() -> Iterable[Context]:
     yield Context(
         name="headings",
         summary="Puts the headings above a passage before it, outermost first",
-        build=build_headings,
+        build="harness_surroundings.headings:Augmenter",
         params=Headings,
     )
     yield Context(
         name="neighbours",
         summary="The passages before and after a passage, around it",
-        build=build_neighbours,
+        build="harness_surroundings.neighbours:Augmenter",
         params=Neighbours,
     )
     yield Context(
         name="summary",
         summary="Puts the document's first sentences before each passage that does not contain them",
-        build=build_summary,
+        build="harness_surroundings.summary:Augmenter",
         params=Summary,
     )

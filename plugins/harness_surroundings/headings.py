@@ -20,7 +20,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from harness.types import Addition, Document
+from harness.plugin import Addition, Document
+from harness_surroundings import Headings
 
 MARKDOWN = re.compile(r"(#{1,6})(?=\s)")
 HTML = re.compile(r"<h([1-6])\b[^>]*+>", re.IGNORECASE)
@@ -45,10 +46,10 @@ class Heading(NamedTuple):
 
 @dataclass(frozen=True)
 class Augmenter:
-    plain: bool
+    params: Headings
 
     def augment(self, documents: Iterable[Document]) -> Iterator[Addition]:
-        return (above(document, self.plain) for document in documents)
+        return (above(document, self.params.plain) for document in documents)
 
 
 def above(document: Document, plain: bool) -> Addition:

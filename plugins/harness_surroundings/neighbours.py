@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from harness.types import Addition, Document, Edit
+from harness.plugin import Addition, Document, Edit
+from harness_surroundings import Neighbours
 
 
 @dataclass(frozen=True)
 class Augmenter:
-    before: int
-    after: int
+    params: Neighbours
 
     def augment(self, documents: Iterable[Document]) -> Iterator[Addition]:
-        return (around(document, self.before, self.after) for document in documents)
+        return (around(document, self.params.before, self.params.after) for document in documents)
 
 
 def around(document: Document, before: int, after: int) -> Addition:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from harness.types import Addition, Document
+from harness.plugin import Addition, Document
+from harness_surroundings import Summary
 
 # Full-width marks end a sentence anywhere. Other marks end it only before white space that no lowercase
 # letter follows. The possessive quantifiers read a row of marks once, so the time is linear in the text.
@@ -21,10 +22,10 @@ ABBREVIATED = 8  # characters before a dot to search for an abbreviation: more t
 
 @dataclass(frozen=True)
 class Augmenter:
-    sentences: int
+    params: Summary
 
     def augment(self, documents: Iterable[Document]) -> Iterator[Addition]:
-        return (first(document, self.sentences) for document in documents)
+        return (first(document, self.params.sentences) for document in documents)
 
 
 def first(document: Document, count: int) -> Addition:

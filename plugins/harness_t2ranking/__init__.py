@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from harness.hookspecs import hookimpl
-from harness.records import Dataset, param
+from harness.plugin import Dataset, hookimpl, param
 
 
 @dataclass(frozen=True)
@@ -30,18 +29,12 @@ class T2RankingParams:
             raise ValueError(f"split '{self.split}' is no plain name; write it like train, dev or test")
 
 
-def build(params: T2RankingParams) -> Any:
-    from harness_t2ranking.source import T2Ranking
-
-    return T2Ranking(params)
-
-
 @hookimpl
 def harness_datasets() -> Iterable[Dataset]:
     yield Dataset(
         name="t2ranking",
         summary="T2Ranking: 2.3 million Chinese passages, queries judged in four grades (Xie et al. 2023)",
-        build=build,
+        build="harness_t2ranking.source:T2Ranking",
         params=T2RankingParams,
         needs=("pyarrow", "zstandard"),
     )

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from harness.plugin import Card, Document, Inputs, Judgement, Official, Part, Query
 from harness.toolkit.files.download import fetch
 from harness.toolkit.files.paths import first_there
 from harness.toolkit.files.reading import refuse
 from harness.toolkit.files.rows import batch, documents_of
 from harness.toolkit.files.slices import sliced
-from harness.types import Card, Document, Inputs, Judgement, Official, Part, Query
 from harness_t2ranking import T2RankingParams
 from harness_t2ranking.tables import GRADES, PASSAGES, POSITIVES, QUERIES, Row, table
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-from harness import records
-from harness.hookspecs import hookimpl
-from harness.records import param
+from harness.plugin import Context, hookimpl, param
 
 
 @dataclass(frozen=True)
@@ -20,17 +18,11 @@ class TitlesParams:
     )
 
 
-def build(params: TitlesParams) -> Any:
-    from harness_titles.titles import Titles
-
-    return Titles(params.missing)
-
-
 @hookimpl
-def harness_contexts() -> Iterable[records.Context]:
-    yield records.Context(
+def harness_contexts() -> Iterable[Context]:
+    yield Context(
         name="titles",
         summary="The document's title and a space before each passage (DAPR 4.2.2, prepending titles)",
-        build=build,
+        build="harness_titles.titles:Titles",
         params=TitlesParams,
     )

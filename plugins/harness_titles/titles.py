@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from harness.errors import HarnessError
-from harness.types import Addition, Document
+from harness.plugin import Addition, Document, HarnessError
+from harness_titles import TitlesParams
 
 
 @dataclass(frozen=True)
 class Titles:
-    """The context-augmenter. `missing` says how titles without letters and digits are handled: skip, verbatim
-    or refuse."""
-
-    missing: str
+    params: TitlesParams
 
     def augment(self, documents: Iterable[Document]) -> Iterator[Addition]:
-        return (Addition(prefix=prefix(document, self.missing)) for document in documents)
+        return (Addition(prefix=prefix(document, self.params.missing)) for document in documents)
 
 
 def prefix(document: Document, missing: str) -> str:

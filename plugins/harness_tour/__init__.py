@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-from harness.contracts import Source
-from harness.hookspecs import hookimpl
-from harness.records import Dataset, param
+from harness.plugin import Dataset, hookimpl, param
 
 QUERIES_A_DOCUMENT = 5  # one of each slice, in each split
 LARGEST = 200_000  # up to this size no two documents share a name
@@ -40,17 +38,11 @@ class TourParams:
         return self.documents - self.documents // 10
 
 
-def build(params: Any) -> Source:
-    from harness_tour.source import Tour
-
-    return Tour(params)
-
-
 @hookimpl
 def harness_datasets() -> Iterable[Dataset]:
     yield Dataset(
         name="tour",
         summary="generated articles whose hard queries need the document around a passage (English, Chinese)",
-        build=build,
+        build="harness_tour.source:Tour",
         params=TourParams,
     )

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from harness.types import JSON, Card, Document, Inputs, Judgement, Part, Passage, Query
+from harness.plugin import JSON, Card, Document, Inputs, Judgement, Part, Passage, Query
 from harness_tour import TourParams
 from harness_tour.generator import SLICES, STUBS, Article, Recipe, article, is_stub
 from harness_tour.templates import digest

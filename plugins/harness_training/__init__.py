@@ -8,16 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from harness.errors import HarnessError
-from harness.hookspecs import hookimpl
-from harness.records import Trainer, param
-from harness.types import Facts
+from harness.plugin import Facts, HarnessError, Trainer, hookimpl, param
 
 if TYPE_CHECKING:
     from harness_training.cross_encoder import CrossEncoder
     from harness_training.dual_encoder import DualEncoder
-    from harness_training.lora import Lora
-    from harness_training.prompts import Prompts
     from harness_training.rocketqav2 import RocketQAv2
 
 Pooling = Literal["auto", "cls", "mean", "max", "last"]
@@ -220,18 +215,6 @@ def build_dual_encoder(params: DualEncoderParams) -> DualEncoder:
     return DualEncoder(here(params))
 
 
-def build_prompts(params: PromptsParams) -> Prompts:
-    from harness_training.prompts import Prompts
-
-    return Prompts(params)  # what is stored names the model as the suite does, not its folder
-
-
-def build_lora(params: LoraParams) -> Lora:
-    from harness_training.lora import Lora
-
-    return Lora(params)  # what is stored names the model as the suite does, not its folder
-
-
 def build_cross_encoder(params: CrossEncoderParams) -> CrossEncoder:
     from harness_training.cross_encoder import CrossEncoder
 
@@ -266,7 +249,7 @@ def harness_trainers() -> Iterable[Trainer]:
         name="prompts",
         version="2",
         summary="Prefixes for every layer of a frozen bi-encoder; only they are trained and stored",
-        build=build_prompts,
+        build="harness_training.prompts:Prompts",
         backbone="init",
         params=PromptsParams,
         parts=lambda params: ("query", "passage") if params.untied else ("model",),
@@ -276,7 +259,7 @@ def harness_trainers() -> Iterable[Trainer]:
         name="lora",
         version="2",
         summary="Low-rank adapters of a frozen bi-encoder; only they are trained and stored",
-        build=build_lora,
+        build="harness_training.lora:Lora",
         backbone="init",
         params=LoraParams,
         parts=lambda params: ("query", "passage") if params.untied else ("model",),

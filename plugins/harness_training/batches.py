@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from harness.types import Examples
+from harness.plugin import Examples, Floats, Ints
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from harness.types import Floats, Ints
 
 Draw = Literal["sample", "stride"]
 

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from harness.errors import HarnessError
-from harness.types import JSON, Examples, Training
+from harness.plugin import JSON, Examples, HarnessError, Training
 from harness_training import batches, processes
 from harness_training.batches import Batch
 from harness_training.processes import Course, Learner

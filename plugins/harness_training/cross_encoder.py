@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from harness.types import JSON, Examples, Training
+from harness.plugin import JSON, Examples, Training
 from harness_training import CrossEncoderParams, courses, losses
 from harness_training.batches import Batch
 from harness_training.loop import Optimisation, run

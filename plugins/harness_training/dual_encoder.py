@@ -11,8 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from harness.errors import HarnessError
-from harness.types import JSON, Examples, Training
+from harness.plugin import JSON, Examples, HarnessError, Training
 from harness_training import BiEncoder, batches, courses, losses, networks
 from harness_training.batches import Batch
 from harness_training.loop import Optimisation, run

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from harness.errors import HarnessError
+from harness.plugin import HarnessError
 from harness.toolkit.neural import adapters, backbones, model_folder, prefixes
 
 MODES = {"cls": "cls_token", "mean": "mean_tokens", "max": "max_tokens", "last": "lasttoken"}

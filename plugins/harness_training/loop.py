@@ -14,8 +14,7 @@ import orjson
 import torch
 from torch import nn
 
-from harness.errors import HarnessError
-from harness.types import JSON
+from harness.plugin import JSON, HarnessError
 from harness_training import saved_state
 from harness_training.lamb import Lamb
 from harness_training.processes import Course

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
-from harness.errors import HarnessError
+from harness.plugin import HarnessError
 from harness.toolkit.neural import adapters, backbones
 from harness.toolkit.neural.adapters import Change
 from harness_training import LoraParams, networks

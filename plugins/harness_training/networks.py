@@ -13,7 +13,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
-from harness.errors import HarnessError
+from harness.plugin import HarnessError
 from harness.toolkit.neural import checkpoints, model_folder, tokens
 from harness.toolkit.neural.tokens import Tokeniser, Tokens
 from harness_training import dropout as fast

@@ -19,9 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 import torch
 from torch import Tensor, distributed, nn
 
-from harness.errors import HarnessError
-from harness.step_context import CURRENT, StepContext
-from harness.types import JSON, Training
+from harness.plugin import CURRENT, JSON, HarnessError, StepContext, Training
 
 if TYPE_CHECKING:
     from harness_training.batches import Batch

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from harness.types import JSON, Examples, Training
+from harness.plugin import JSON, Examples, Training
 from harness_training import RocketQAv2Params, courses, losses
 from harness_training.batches import Batch
 from harness_training.loop import Optimisation, run

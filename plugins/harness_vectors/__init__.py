@@ -5,15 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from harness.errors import HarnessError
-from harness.hookspecs import hookimpl
-from harness.records import Retriever, param
-from harness.types import Facts
-
-if TYPE_CHECKING:
-    from harness_vectors.retriever import Vectors
+from harness.plugin import Facts, HarnessError, Retriever, hookimpl, param
 
 
 @dataclass(frozen=True)
@@ -63,18 +57,12 @@ def missing_files(params: VectorsParams) -> Sequence[str]:
     return [f"the file {path} (there is none)" for path in paths if path is not None and not path.exists()]
 
 
-def build(params: VectorsParams) -> Vectors:
-    from harness_vectors.retriever import Vectors
-
-    return Vectors(params)
-
-
 @hookimpl
 def harness_retrievers() -> Iterable[Retriever]:
     yield Retriever(
         name="vectors",
         summary="Precomputed vectors, searched exactly: .npy with ids, or Pyserini's forms",
-        build=build,
+        build="harness_vectors.retriever:Vectors",
         params=VectorsParams,
         libraries=("numba",),
         resolve=resolve,

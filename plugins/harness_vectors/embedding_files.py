@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 import numpy as np
 
-from harness.errors import HarnessError
+from harness.plugin import HarnessError
 from harness.toolkit.files.json_lines import Keys, Records
 from harness.toolkit.files.paths import bare
 from harness.toolkit.files.reading import chunks, lines, lines_of, opened, refuse, text_of

@@ -9,12 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from harness.plugin import Ints
 from harness.toolkit.text.interning import hash_spans
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from harness.types import Ints
 
 
 class Ids(NamedTuple):

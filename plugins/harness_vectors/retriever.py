@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from harness.contracts import Texts
-from harness.errors import HarnessError
+from harness.plugin import JSON, Floats, HarnessError, Hits, Ints, Texts, Unit
 from harness.toolkit.files.json_lines import Keys, Records
 from harness.toolkit.files.paths import bare
 from harness.toolkit.files.reading import lines, refuse, text_of
@@ -18,14 +17,12 @@ from harness.toolkit.index.positions import rows_of
 from harness.toolkit.neural.encoding import vectors
 from harness.toolkit.neural.encoding.parts import Shard
 from harness.toolkit.search import exact
-from harness.types import JSON, Hits, Unit
 from harness_vectors import VectorsParams, embedding_files
 from harness_vectors.embedding_files import Embeddings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from harness.types import Floats, Ints
 
 SHARD = 1 << 16  # vectors copied at once
 

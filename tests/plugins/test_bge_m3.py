@@ -19,6 +19,10 @@ pytest.importorskip("transformers")
 import harness_colbert  # noqa: E402
 import harness_dense  # noqa: E402
 import harness_splade  # noqa: E402
+from harness_colbert.retriever import LateRetriever  # noqa: E402
+from harness_colbert.scorer import LateReranker  # noqa: E402
+from harness_dense.retriever import Dense  # noqa: E402
+from harness_splade.retriever import Sparse  # noqa: E402
 
 pytestmark = pytest.mark.extras
 
@@ -123,14 +127,14 @@ def late(model, **more):
 
 def test_the_dense_head_is_the_first_tokens_state(model, tmp_path):
     params = harness_dense.resolve(harness_dense.DenseParams(model=model, dtype="fp32"), FACTS)
-    search, _ = opened(harness_dense.build(params), tmp_path / "index")
+    search, _ = opened(Dense(params), tmp_path / "index")
     expected = [[slow_dense(model, query) @ slow_dense(model, text) for text in TEXTS] for query in QUERIES]
     assert scores(search.search(QUERIES, len(TEXTS))) == pytest.approx(np.array(expected), abs=1e-4)
 
 
 def test_the_sparse_head_multiplies_the_largest_weights_of_shared_tokens(model, tmp_path):
     params = harness_splade.resolve(harness_splade.SpladeParams(model=model, dtype="fp32"), FACTS)
-    search, facts = opened(harness_splade.build(params), tmp_path / "index")
+    search, facts = opened(Sparse(params), tmp_path / "index")
     asked, rows = ([slow_sparse(model, text) for text in every] for every in (QUERIES, TEXTS))
     expected = [
         [sum(weight * row.get(term, 0) for term, weight in query.items()) for row in rows] for query in asked
@@ -141,7 +145,7 @@ def test_the_sparse_head_multiplies_the_largest_weights_of_shared_tokens(model, 
 
 
 def test_the_third_head_compares_token_by_token(model, tmp_path):
-    search, facts = opened(harness_colbert.build_retriever(late(model)), tmp_path / "index")
+    search, facts = opened(LateRetriever(late(model)), tmp_path / "index")
     expected = np.array([[slow_late(model, query, text) for text in TEXTS] for query in QUERIES])
     together = search.search(QUERIES, len(TEXTS))
     assert scores(together) == pytest.approx(expected, abs=1e-4)
@@ -150,7 +154,7 @@ def test_the_third_head_compares_token_by_token(model, tmp_path):
     assert alone == pytest.approx(together.scores, abs=1e-6)
     assert search.search([], 3).passages.shape == (0, 3)
     assert search.report()["queries_cut"] == 2  # together, and alone
-    scorer = harness_colbert.build_reranker(late(model)).open(testing.texts(TEXTS), tmp_path / "index")
+    scorer = LateReranker(late(model)).open(testing.texts(TEXTS), tmp_path / "index")
     some = scorer.score(QUERIES, np.array([[5, 0], [1, 2], [3, 4], [0, 5]]))
     assert some == pytest.approx(
         np.take_along_axis(expected, np.array([[5, 0], [1, 2], [3, 4], [0, 5]]), 1), abs=1e-4
@@ -159,7 +163,7 @@ def test_the_third_head_compares_token_by_token(model, tmp_path):
 
 def test_probed_centroids_find_the_same_however_long_the_other_queries_are(model, tmp_path):
     probing = harness_colbert.Approximate(harness_colbert.Ivf(centroids=8, probes=2, candidates=3))
-    search, _ = opened(harness_colbert.build_retriever(late(model, search=probing)), tmp_path / "index")
+    search, _ = opened(LateRetriever(late(model, search=probing)), tmp_path / "index")
     together = search.search(QUERIES, 3)
     alone = [search.search([query], 3) for query in QUERIES]
     assert together.passages.tolist() == [row for hits in alone for row in hits.passages.tolist()]

@@ -23,8 +23,6 @@ from harness_colbert import (
     ColbertParams,
     Ivf,
     RetrieverParams,
-    build_reranker,
-    build_retriever,
     missing_files,
     registry,
     resolve,
@@ -32,6 +30,9 @@ from harness_colbert import (
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
+
+from harness_colbert.retriever import LateRetriever
+from harness_colbert.scorer import LateReranker
 
 pytestmark = pytest.mark.extras
 
@@ -135,7 +136,7 @@ def given(folder, **more):
 
 def opened(params, corpus, folder):
     folder.mkdir(exist_ok=True)
-    method = build_retriever(params)
+    method = LateRetriever(params)
     texts = testing.texts(corpus)
     report = method.index(texts, folder)
     return method.open(texts, folder), report
@@ -160,7 +161,7 @@ def test_scores_equal_the_plain_reading_for_short_long_and_empty_texts(tmp_path)
 def test_the_reranker_gives_the_retrievers_scores_over_the_retrievers_index(tmp_path):
     model = tiny_heads.colbert(tmp_path / "model")
     opened(given(model), TEXTS, tmp_path / "index")
-    scorer = build_reranker(given(model)).open(testing.texts(TEXTS), tmp_path / "index")
+    scorer = LateReranker(given(model)).open(testing.texts(TEXTS), tmp_path / "index")
     candidates = np.array([[4, 0, -1], [1, 2, 3], [5, 4, 3], [0, -1, -1]])
     computed = scorer.score(QUERIES, candidates)
     expected = np.take_along_axis(plain_scores(model), np.maximum(candidates, 0), axis=1)
@@ -401,7 +402,7 @@ def test_a_damaged_index_is_told(tmp_path):
     path = tmp_path / "index" / "000000.vectors.bin"
     path.write_bytes(path.read_bytes()[:-4])
     with pytest.raises(HarnessError, match="the index is damaged"):
-        build_retriever(given(model)).open(testing.texts(TEXTS), tmp_path / "index")
+        LateRetriever(given(model)).open(testing.texts(TEXTS), tmp_path / "index")
 
 
 @pytest.mark.filterwarnings("ignore")

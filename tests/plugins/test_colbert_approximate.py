@@ -11,10 +11,12 @@ import tiny_models
 from harness import testing
 from harness.testing.texts import sentences
 from harness.types import Facts
-from harness_colbert import Approximate, Ivf, RetrieverParams, build_retriever, resolve
+from harness_colbert import Approximate, Ivf, RetrieverParams, resolve
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
+
+from harness_colbert.retriever import LateRetriever
 
 pytestmark = pytest.mark.extras
 
@@ -30,7 +32,7 @@ def model(tmp_path_factory):
 
 def opened(model, folder, search="exact", texts=TEXTS):
     params = resolve(RetrieverParams(model, dtype="fp32", search=search), Facts("en", "en", "passage"))
-    corpus, method = testing.texts(texts), build_retriever(params)
+    corpus, method = testing.texts(texts), LateRetriever(params)
     folder.mkdir(exist_ok=True)
     method.index(corpus, folder)
     return method.open(corpus, folder)

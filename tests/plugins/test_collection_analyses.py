@@ -93,7 +93,8 @@ depth: 10
 @pytest.mark.extras
 def test_the_similarity_of_all_queries_is_that_of_all_pairs_by_the_encoder(tmp_path):
     pytest.importorskip("torch")
-    from harness_dense import DenseParams, build, resolve
+    from harness_dense import DenseParams, resolve
+    from harness_dense.retriever import Dense
 
     tiny_models.bert(tmp_path / "tiny")
     (tmp_path / "suite.yaml").write_text(ILS.replace("OF", "queries"))
@@ -105,7 +106,7 @@ def test_the_similarity_of_all_queries_is_that_of_all_pairs_by_the_encoder(tmp_p
 
     params = DenseParams(model=tmp_path / "tiny", pooling="cls", similarity="dot", dtype="fp32")
     texts = queries_of(tmp_path)
-    vectors = build(resolve(params, Facts("en", "en", "passage"))).encode(texts, True).astype(np.float64)
+    vectors = Dense(resolve(params, Facts("en", "en", "passage"))).encode(texts, True).astype(np.float64)
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     pairs = unit @ unit.T
     wanted = pairs[np.triu_indices(len(texts), 1)].mean()

@@ -8,7 +8,8 @@ import pytest
 
 from harness.collection.composed_texts import edited
 from harness.types import Document, Passage
-from harness_coreference import ClustersParams, allennlp, build_clusters
+from harness_coreference import ClustersParams, allennlp
+from harness_coreference.clusters import Clusters
 
 SUITE = """
 suite: small
@@ -63,7 +64,7 @@ def test_a_document_goes_out_whole_and_comes_back_as_annotated_passages(folder, 
     assert given == {"id": "d", "document": "\n".join(PASSAGES)}
     (folder / "clusters.jsonl").write_text(out)
     document = Document("d", "", tuple(Passage(f"d{i}", text) for i, text in enumerate(PASSAGES)))
-    stage = build_clusters(ClustersParams(path=folder / "clusters.jsonl", missing="skip"))
+    stage = Clusters(ClustersParams(path=folder / "clusters.jsonl", missing="skip"))
     (added,) = stage.augment([document])
     texts = [edited(text, edits) for text, edits in zip(PASSAGES, added.edits, strict=True)]
     assert texts == [PASSAGES[0], "It (Ann Hill's firm)  failed, and she (Ann Hill) left.", PASSAGES[2]]

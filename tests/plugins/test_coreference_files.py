@@ -10,8 +10,9 @@ from harness import testing
 from harness.collection.composed_texts import edited
 from harness.errors import HarnessError
 from harness.types import Document, Edit, Passage
-from harness_coreference import ClustersParams, RewrittenParams, build_clusters, build_rewritten
-from harness_coreference.rewritten import difference
+from harness_coreference import ClustersParams, RewrittenParams
+from harness_coreference.clusters import Clusters
+from harness_coreference.rewritten import Rewritten, difference
 
 A = ("Ann Hill came.", "She left.")
 B = ("The firm paid.", "", "It failed.")
@@ -32,11 +33,11 @@ def rows(tmp_path, lines, name="file.jsonl"):
 
 
 def clusters(path, **params):
-    return build_clusters(ClustersParams(path=path, **params))
+    return Clusters(ClustersParams(path=path, **params))
 
 
 def rewritten(path, **params):
-    return build_rewritten(RewrittenParams(path=path, **params))
+    return Rewritten(RewrittenParams(path=path, **params))
 
 
 def texts(stage, documents=DOCUMENTS):

@@ -6,7 +6,8 @@ import pytest
 
 from harness import catalogue
 from harness.types import Facts
-from harness_coreference import CoreferenceParams, build, missing_files, resolve
+from harness_coreference import CoreferenceParams, missing_files, resolve
+from harness_coreference.augment import coreference
 from harness_coreference.contract import Mention
 from harness_coreference.windows import Windowed, merged, pieces, windows
 
@@ -133,7 +134,7 @@ def xrenner():
     if not here:
         pytest.skip("a spaCy pipeline for English is not installed")
     params = CoreferenceParams(resolver="xrenner", language="en", pipeline=here[0], window=50)
-    return build(params).resolver
+    return coreference(params).resolver
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")

@@ -9,7 +9,8 @@ import pytest
 
 from harness.errors import HarnessError
 from harness.types import Document, Facts, Passage
-from harness_coreference import CoreferenceParams, build, resolve
+from harness_coreference import CoreferenceParams, resolve
+from harness_coreference.augment import coreference
 from harness_coreference.chinese import LONGEST, READ, Chinese, repeated_in
 from harness_coreference.english import English
 
@@ -227,11 +228,11 @@ def test_a_language_without_a_resolver_is_an_error_while_planning(params, langua
 
 def test_a_document_of_one_passage_gets_nothing():
     document = Document("d", "Ann Hill", (Passage("p", "Ann Hill said that she came."),))
-    [addition] = build(CoreferenceParams(language="en")).augment([document])
+    [addition] = coreference(CoreferenceParams(language="en")).augment([document])
     assert addition.edits == ((),)
 
 
 def test_passages_that_are_no_candidates_give_antecedents_too():
     passages = (Passage("a", "Ann Hill came.", False), Passage("b", "She left."))
-    [addition] = build(CoreferenceParams(language="en")).augment([Document("d", "", passages)])
+    [addition] = coreference(CoreferenceParams(language="en")).augment([Document("d", "", passages)])
     assert [edit.text for edit in addition.edits[1]] == [" (Ann Hill)"]

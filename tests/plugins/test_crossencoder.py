@@ -16,14 +16,8 @@ from harness.catalogue import params as strict
 from harness.errors import HarnessError
 from harness.testing.texts import WORDS
 from harness.types import Facts
-from harness_crossencoder import (
-    CrossEncoderParams,
-    build,
-    libraries_by_param,
-    missing_files,
-    registry,
-    resolve,
-)
+from harness_crossencoder import CrossEncoderParams, libraries_by_param, missing_files, registry, resolve
+from harness_crossencoder.scorer import CrossEncoder
 
 pytestmark = pytest.mark.extras
 
@@ -44,7 +38,7 @@ def given(**said):
 
 
 def opened(params, texts=TEXTS):
-    return build(params).open(testing.texts(list(texts)), None)
+    return CrossEncoder(params).open(testing.texts(list(texts)), None)
 
 
 def scored(folder, **said):

@@ -8,7 +8,8 @@ import pytest
 
 from harness import testing
 from harness.types import Facts
-from harness_crossencoder import CrossEncoderParams, build, resolve
+from harness_crossencoder import CrossEncoderParams, resolve
+from harness_crossencoder.scorer import CrossEncoder
 
 pytestmark = [pytest.mark.real]
 QUERY = "How many people live in Berlin?"
@@ -31,7 +32,7 @@ def folder():
 def test_the_passage_that_answers_is_far_above_the_others(folder):
     params = resolve(CrossEncoderParams(folder), Facts("en", "en", "passage"))
     assert (params.kind, params.length, params.backend) == ("classifier", 512, "onnx")
-    scorer = build(params).open(testing.texts(TEXTS), None)
+    scorer = CrossEncoder(params).open(testing.texts(TEXTS), None)
     [computed] = scorer.score([QUERY], np.array([[0, 1, 2]]))
     # the model card of its smaller sister gives 8.6 and -4.3 for the first two
     assert computed[0] > 6

@@ -16,7 +16,8 @@ from harness import testing
 from harness.collection.corpus import Corpus, write
 from harness.errors import HarnessError
 from harness.types import Document, Judgement, Passage, Query
-from harness_dapr import DaprParams, build, harness_datasets
+from harness_dapr import DaprParams, harness_datasets
+from harness_dapr.source import Dapr
 
 RECORD = next(iter(harness_datasets()))
 CORPUS = [
@@ -128,7 +129,7 @@ def read(source, target: Path) -> list[Document]:
 
 def fault(values: DaprParams, part: str) -> str:
     with pytest.raises(HarnessError) as caught:
-        list(getattr(build(values), part)())
+        list(getattr(Dapr(values), part)())
     return str(caught.value).removeprefix(f"{values.path}/")
 
 
@@ -142,7 +143,7 @@ def test_it_keeps_the_contract_of_datasets(case, form, tmp_path):
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_the_hubs_configurations_are_read(tmp_path, layout):
-    source = build(hub(tmp_path / "data", layout))
+    source = Dapr(hub(tmp_path / "data", layout))
     assert list(source.documents()) == DOCUMENTS
     assert read(source, tmp_path / "corpus") == DOCUMENTS
     assert list(source.queries()) == [Query("q1", "when did the mill burn"), Query("q2", "unjudged")]
@@ -152,7 +153,7 @@ def test_the_hubs_configurations_are_read(tmp_path, layout):
 @pytest.mark.parametrize("folder", ["", "Genomics"])
 def test_the_dump_is_read(tmp_path, folder):
     dump(tmp_path / "data" / folder)
-    source = build(DaprParams(path=tmp_path / "data", dataset="Genomics"))
+    source = Dapr(DaprParams(path=tmp_path / "data", dataset="Genomics"))
     assert list(source.documents()) == DOCUMENTS
     assert read(source, tmp_path / "corpus") == DOCUMENTS
     assert list(source.queries()) == [Query("q1", "when did the mill burn"), Query("q2", "unjudged")]
@@ -165,20 +166,20 @@ def test_scattered_passages_of_several_shards_come_together_in_order(tmp_path):
     (home / "test-00000-of-00001.parquet").unlink()
     put(home / "test-00000-of-00002.parquet", [CORPUS[1], CORPUS[2]])
     put(home / "test-00001-of-00002.parquet", [CORPUS[0]])
-    assert read(build(values), tmp_path / "corpus") == DOCUMENTS
+    assert read(Dapr(values), tmp_path / "corpus") == DOCUMENTS
 
 
 def test_a_shard_that_is_missing_is_named_while_planning(tmp_path):
     values = hub(tmp_path, "shards")
     home = tmp_path / "NaturalQuestions" / "corpus"
     (home / "test-00000-of-00001.parquet").rename(home / "test-00001-of-00002.parquet")
-    assert [path.name for path in build(values).inputs("corpus").files if not path.exists()] == [
+    assert [path.name for path in Dapr(values).inputs("corpus").files if not path.exists()] == [
         "test-00000-of-00002.parquet"
     ]
 
 
 def test_the_categories_of_nq_hard_are_slices_of_queries_and_labels_of_pairs(tmp_path):
-    source = build(hub(tmp_path, dataset="nq-hard"))
+    source = Dapr(hub(tmp_path, dataset="nq-hard"))
     assert list(source.documents()) == DOCUMENTS
     assert list(source.queries()) == [
         Query("h1", "how often", ("coreference", "acronym")),
@@ -193,37 +194,37 @@ def test_the_categories_of_nq_hard_are_slices_of_queries_and_labels_of_pairs(tmp
 
 def test_nq_hard_is_read_without_its_categories(tmp_path):
     without = [{key: value for key, value in row.items() if key != "categories"} for row in HARD]
-    source = build(hub(tmp_path, dataset="nq-hard", nq_hard=without))
+    source = Dapr(hub(tmp_path, dataset="nq-hard", nq_hard=without))
     assert [query.slices for query in source.queries()] == [(), ()]
     assert [judgement.labels for judgement in source.judgements()] == [(), (), ()]
 
 
 def test_coreferences_resolved_by_the_authors_are_another_corpus(tmp_path):
     values = hub(tmp_path)
-    source = build(DaprParams(path=tmp_path, dataset="NaturalQuestions", text="corpus_coref"))
+    source = Dapr(DaprParams(path=tmp_path, dataset="NaturalQuestions", text="corpus_coref"))
     assert [passage.text for d in source.documents() for passage in d.passages][
         1
     ] == "The mill burnt down twice."
-    assert source.inputs("corpus") != build(values).inputs("corpus")
-    assert source.inputs("queries") == build(values).inputs("queries")
+    assert source.inputs("corpus") != Dapr(values).inputs("corpus")
+    assert source.inputs("queries") == Dapr(values).inputs("queries")
 
 
 def test_what_a_part_is_made_from_is_kept_apart(tmp_path):
     parts = ("corpus", "queries", "judgements")
-    named = [[path.parent.name for path in build(hub(tmp_path)).inputs(part).files] for part in parts]
+    named = [[path.parent.name for path in Dapr(hub(tmp_path)).inputs(part).files] for part in parts]
     assert named == [["corpus"], ["queries"], ["qrels"]]
-    before = build(dump(tmp_path / "dump"))
+    before = Dapr(dump(tmp_path / "dump"))
     queries, judged = before.inputs("queries"), before.inputs("judgements")
     assert [path.name for path in before.inputs("corpus").files] == ["corpus.jsonl"]
     assert [path.name for path in judged.files] == ["test.jsonl"]
-    after = build(dump(tmp_path / "dump", test=[*LABELLED, labelled("q2", "unjudged", ("b-0", 1))]))
+    after = Dapr(dump(tmp_path / "dump", test=[*LABELLED, labelled("q2", "unjudged", ("b-0", 1))]))
     assert after.inputs("queries") == queries
-    other = build(dump(tmp_path / "dump", test=[*LABELLED, labelled("q3", "new", ("b-0", 1))]))
+    other = Dapr(dump(tmp_path / "dump", test=[*LABELLED, labelled("q3", "new", ("b-0", 1))]))
     assert other.inputs("queries") != queries
 
 
 def test_a_plan_can_say_what_is_missing(tmp_path):
-    source = build(DaprParams(path=tmp_path, dataset="MSMARCO", split="dev"))
+    source = Dapr(DaprParams(path=tmp_path, dataset="MSMARCO", split="dev"))
     files = [path for part in ("corpus", "queries", "judgements") for path in source.inputs(part).files]
     assert [path.relative_to(tmp_path).as_posix() for path in files] == [
         "MSMARCO/corpus/test.parquet",
@@ -233,7 +234,7 @@ def test_a_plan_can_say_what_is_missing(tmp_path):
 
 
 def test_the_licence_is_the_datasets_own(tmp_path):
-    card = build(DaprParams(path=tmp_path, dataset="ConditionalQA")).card()
+    card = Dapr(DaprParams(path=tmp_path, dataset="ConditionalQA")).card()
     assert (card.language, card.split, card.licence) == ("en", "test", "CC BY-SA 4.0")
 
 
@@ -241,7 +242,7 @@ def test_the_licence_is_the_datasets_own(tmp_path):
 def test_what_the_dump_does_not_have_is_refused(tmp_path, given):
     values = dump(tmp_path)
     with pytest.raises(HarnessError, match=given.get("text", given["dataset"])):
-        build(DaprParams(path=values.path, **given))
+        Dapr(DaprParams(path=values.path, **given))
 
 
 def test_nq_hard_has_one_split():
@@ -261,7 +262,7 @@ def test_a_duplicated_passage_is_named_by_its_lines(tmp_path, form):
         name = "0000.parquet" if form == "hub" else "test.jsonl"
         first, second = f"{name}:2", f"{name}:4"
     with pytest.raises(HarnessError) as caught:
-        write(build(values), tmp_path / "corpus", lambda done, total: None)
+        write(Dapr(values), tmp_path / "corpus", lambda done, total: None)
     assert first in str(caught.value)
     assert second in str(caught.value)
 
@@ -382,7 +383,7 @@ def test_what_is_missing_is_fetched_from_the_hub_and_nothing_else(tmp_path, monk
         "nq-hard/test.parquet": HARD,
     }
     asked = stand_in(monkeypatch, files)
-    source = build(DaprParams(path=tmp_path, dataset="NaturalQuestions"))
+    source = Dapr(DaprParams(path=tmp_path, dataset="NaturalQuestions"))
     names = [path.relative_to(tmp_path).as_posix() for path in source.fetch()]
     assert names == [
         "NaturalQuestions/corpus/test-00000-of-00001.parquet",
@@ -391,7 +392,7 @@ def test_what_is_missing_is_fetched_from_the_hub_and_nothing_else(tmp_path, monk
     ]
     assert list(source.documents()) == DOCUMENTS
     assert list(source.fetch()) == []
-    hard = build(DaprParams(path=tmp_path, dataset="nq-hard"))
+    hard = Dapr(DaprParams(path=tmp_path, dataset="nq-hard"))
     list(hard.fetch())
     assert len(list(hard.judgements())) == len(HARD)
     assert [call["name"] for call in asked] == ["UKPLab/dapr", "UKPLab/dapr"]
@@ -401,22 +402,22 @@ def test_what_is_missing_is_fetched_from_the_hub_and_nothing_else(tmp_path, monk
 def test_a_hub_that_has_nothing_to_give_is_told(tmp_path, monkeypatch):
     stand_in(monkeypatch, {})
     with pytest.raises(HarnessError, match="MIRACL/corpus"):
-        list(build(DaprParams(path=tmp_path, dataset="MIRACL")).fetch())
+        list(Dapr(DaprParams(path=tmp_path, dataset="MIRACL")).fetch())
 
 
 def test_a_judgement_is_found_again(tmp_path):
     for values in (hub(tmp_path / "hub"), dump(tmp_path / "dump")):
-        source = build(values)
+        source = Dapr(values)
         judged = list(source.judgements())
         assert source.locate_judgement(*judged[-1][:2]).rpartition(":")[0].startswith(str(values.path))
         assert source.locate_judgement(*judged[0][:2]).endswith(":1")
 
 
 def test_the_card_of_nq_hard_says_how_its_queries_were_chosen(tmp_path):
-    card = build(DaprParams(path=tmp_path, dataset="nq-hard")).card()
+    card = Dapr(DaprParams(path=tmp_path, dataset="nq-hard")).card()
     assert "BM25, DRAGON+, SPLADEv2 and ColBERTv2 all had an nDCG@10 of zero" in card.notes[0]
     assert card.official[1].counts == {"queries": 479, "judgements": 516}
-    assert build(DaprParams(path=tmp_path, dataset="Genomics")).card().notes == ()
+    assert Dapr(DaprParams(path=tmp_path, dataset="Genomics")).card().notes == ()
 
 
 @pytest.mark.real
@@ -425,7 +426,7 @@ def test_the_samples_of_the_dump_are_read_whole(tmp_path, dataset, split):
     if "HARNESS_REAL_DATA" not in os.environ:
         pytest.skip("HARNESS_REAL_DATA does not name the folder of the real collections")
     folder = Path(os.environ["HARNESS_REAL_DATA"]) / "dapr-dump-samples"
-    source = build(DaprParams(path=folder, dataset=dataset, split=split))
+    source = Dapr(DaprParams(path=folder, dataset=dataset, split=split))
     plain = [
         json.loads(line) for line in (folder / dataset / "corpus.jsonl").read_bytes().split(b"\n") if line
     ]

@@ -10,20 +10,20 @@ import test_dapr_dataset as dapr
 import test_dureader as dureader
 import test_t2ranking as t2ranking
 
-import harness_dapr
-import harness_dureader
-import harness_t2ranking
 from harness.collection.corpus import write
 from harness.collection.queries import write_judgements, write_queries
 from harness.errors import HarnessError
+from harness_dapr.source import Dapr
+from harness_dureader.source import Dureader
+from harness_t2ranking.source import T2Ranking
 
 RELEASES = {
-    "dureader": lambda path: harness_dureader.build(dureader.release(path)),
-    "t2ranking": lambda path: harness_t2ranking.build(t2ranking.release(path)),
-    "dapr dump": lambda path: harness_dapr.build(dapr.dump(path)),
-    "dapr hub": lambda path: harness_dapr.build(dapr.hub(path)),
-    "dapr json lines": lambda path: harness_dapr.build(dapr.hub(path, "json lines")),
-    "nq-hard": lambda path: harness_dapr.build(dapr.hub(path, dataset="nq-hard")),
+    "dureader": lambda path: Dureader(dureader.release(path)),
+    "t2ranking": lambda path: T2Ranking(t2ranking.release(path)),
+    "dapr dump": lambda path: Dapr(dapr.dump(path)),
+    "dapr hub": lambda path: Dapr(dapr.hub(path)),
+    "dapr json lines": lambda path: Dapr(dapr.hub(path, "json lines")),
+    "nq-hard": lambda path: Dapr(dapr.hub(path, dataset="nq-hard")),
 }
 PIECES = [b"\t", b"\n", b'"', b"{", b"}", b"[]", b"null", b"\xff", b",", b"\0", b"-1", b"1e999", b"9" * 20]
 

@@ -14,7 +14,8 @@ tokenizers = pytest.importorskip("tokenizers")
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from harness_dense import DenseParams, build, resolve, towers  # noqa: E402
+from harness_dense import DenseParams, resolve, towers  # noqa: E402
+from harness_dense.retriever import Dense  # noqa: E402
 
 pytestmark = pytest.mark.extras
 
@@ -39,7 +40,7 @@ def scores(params, folder, texts=TEXTS, queries=QUERIES):
     """float32[Q, N] by position, and what the index tells of itself."""
     corpus = testing.texts(texts, batch=5)
     folder.mkdir()
-    method = build(params)
+    method = Dense(params)
     report = method.index(corpus, folder)
     hits = method.open(corpus, folder).search(queries, len(texts))
     found = np.zeros((len(queries), len(texts)), np.float32)
@@ -218,7 +219,7 @@ def test_what_was_cut_off_is_counted(tmp_path):
     folder = tiny_models.sentence_transformer(tmp_path / "model", length=8)
     texts = ["castle " * 6, "castle " * 7, "castle " * 10]  # 6 fit beside [CLS] and [SEP]
     corpus = testing.texts(texts)
-    method = build(resolved(folder, query_length=5))
+    method = Dense(resolved(folder, query_length=5))
     (tmp_path / "index").mkdir()
     report = method.index(corpus, tmp_path / "index")
     assert report == {
@@ -232,7 +233,7 @@ def test_what_was_cut_off_is_counted(tmp_path):
 
 def test_documents_are_searched_as_passages_are(tmp_path):
     folder = tiny_models.sentence_transformer(tmp_path / "model")
-    method = build(resolved(folder))
+    method = Dense(resolved(folder))
     texts = testing.texts(["the castle\non the hill", "a market"], unit="document")
     method.index(texts, tmp_path)
     hits = method.open(texts, tmp_path).search(["castle hill"], 2)
@@ -242,7 +243,7 @@ def test_documents_are_searched_as_passages_are(tmp_path):
 
 def test_a_model_is_loaded_once_however_often_texts_are_encoded(tmp_path, monkeypatch):
     tiny_models.sentence_transformer(tmp_path / "model")
-    method, corpus = build(resolved(tmp_path / "model")), testing.texts(TEXTS[:2])
+    method, corpus = Dense(resolved(tmp_path / "model")), testing.texts(TEXTS[:2])
     method.index(corpus, tmp_path)
     searcher = method.open(corpus, tmp_path)
     loads = []
@@ -264,7 +265,7 @@ def test_within_scores_what_is_named_and_nothing_else(tmp_path):
     folder = tiny_models.sentence_transformer(tmp_path / "model")
     candidates = [i % 3 != 1 for i in range(len(TEXTS))]
     texts = testing.texts(TEXTS, candidates=candidates)
-    method = build(resolved(folder))
+    method = Dense(resolved(folder))
     method.index(texts, tmp_path)
     search = method.open(texts, tmp_path)
     whole = search.search(["castle"], len(TEXTS))

@@ -11,7 +11,8 @@ import tiny_models
 from harness import testing
 from harness.errors import HarnessError
 from harness.types import Facts
-from harness_dense import DenseParams, build, resolve
+from harness_dense import DenseParams, resolve
+from harness_dense.retriever import Dense
 
 pytestmark = pytest.mark.extras
 
@@ -25,7 +26,7 @@ def resolved(model, **given):
 def search(params, below, texts=TEXTS):
     """float32[Q, N], from an index in a folder of its own."""
     corpus = testing.texts(texts)
-    method, folder = build(params), Path(tempfile.mkdtemp(dir=below))
+    method, folder = Dense(params), Path(tempfile.mkdtemp(dir=below))
     method.index(corpus, folder)
     hits = method.open(corpus, folder).search(["castle island", ""], len(texts))
     found = np.zeros((2, len(texts)), np.float32)

@@ -16,7 +16,8 @@ from harness.types import Facts
 pytest.importorskip("transformers")
 pytest.importorskip("tokenizers")
 
-from harness_dense import DenseParams, build, resolve, towers
+from harness_dense import DenseParams, resolve, towers
+from harness_dense.retriever import Dense
 
 pytestmark = pytest.mark.extras
 
@@ -28,7 +29,7 @@ def resolved(model, **given):
 
 def index(folder, params, texts=("the castle", "a painter of the harbour " * 5, "")):
     folder.mkdir(exist_ok=True)
-    return build(params).index(testing.texts(list(texts)), folder)
+    return Dense(params).index(testing.texts(list(texts)), folder)
 
 
 class Hub:
@@ -105,7 +106,7 @@ def test_towers_that_do_not_belong_together(tmp_path):
     params = resolved(passages, query_model=queries)
     index(tmp_path / "index", params)
     with pytest.raises(HarnessError, match=r"query_model: .* 16 .* 32"):
-        build(params).open(testing.texts(["the castle"]), tmp_path / "index")
+        Dense(params).open(testing.texts(["the castle"]), tmp_path / "index")
 
 
 def test_an_activation_that_is_not_supported(tmp_path):
@@ -162,7 +163,8 @@ from pathlib import Path
 
 from harness import testing
 from harness.types import Facts
-from harness_dense import DenseParams, build, missing_files, resolve
+from harness_dense import DenseParams, missing_files, resolve
+from harness_dense.retriever import Dense
 
 asked = DenseParams(
     model="some/model", dtype="fp32", pooling="mean", device="cpu", trust_remote_code=True,
@@ -170,7 +172,7 @@ asked = DenseParams(
 )
 found = resolve(asked, Facts("en", "en", "passage"))
 print(found.code_revision, missing_files(found))
-build(found).index(testing.texts(["the castle"]), Path(sys.argv[1]))
+Dense(found).index(testing.texts(["the castle"]), Path(sys.argv[1]))
 """
 
 

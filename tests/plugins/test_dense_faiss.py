@@ -7,8 +7,9 @@ import tiny_models
 from harness import testing
 from harness.testing.texts import sentences
 from harness.types import Facts
-from harness_dense import DenseParams, build, missing_files, resolve
+from harness_dense import DenseParams, missing_files, resolve
 from harness_dense.faiss_options import Faiss
+from harness_dense.retriever import Dense
 
 pytestmark = pytest.mark.extras
 
@@ -24,7 +25,7 @@ def model(tmp_path):
 
 def opened(model, folder, search, texts=TEXTS):
     params = resolve(DenseParams(model=model, dtype="fp32", search=search), Facts("en", "en", "passage"))
-    corpus, method = testing.texts(texts), build(params)
+    corpus, method = testing.texts(texts), Dense(params)
     folder.mkdir(exist_ok=True)
     method.index(corpus, folder)
     return method.open(corpus, folder)

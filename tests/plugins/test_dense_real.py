@@ -80,11 +80,12 @@ def test_int8_vectors_find_nearly_all_that_exact_ones_find(tmp_path):
     from harness.toolkit.neural.encoding import vectors
     from harness.toolkit.neural.encoding.parts import Shard
     from harness.toolkit.search import exact
-    from harness_dense import DenseParams, build, resolve
+    from harness_dense import DenseParams, resolve
+    from harness_dense.retriever import Dense
 
     params = resolve(DenseParams(model=model, settings="bge-small-zh-v1.5"), Facts("zh", "zh", "passage"))
     corpus = testing.texts([json.loads(line)["text"] for line in lines_of(data / "corpus.jsonl")])
-    method = build(params)
+    method = Dense(params)
     method.index(corpus, tmp_path)
     rows, positions = vectors.read(tmp_path)
     (tmp_path / "int8").mkdir()

@@ -12,10 +12,12 @@ import tiny_models
 from harness import testing
 from harness.errors import HarnessError
 from harness.types import Document, Facts, Passage
-from harness_doct5query import DocT5QueryParams, build, missing_files, resolve
+from harness_doct5query import DocT5QueryParams, missing_files, resolve
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
+
+from harness_doct5query.augmenter import Augmenter
 
 pytestmark = pytest.mark.extras
 
@@ -29,7 +31,7 @@ def model(tmp_path_factory):
 
 def augmenter(model, **given):
     params = DocT5QueryParams(model, **{"queries": 4, "query_length": 5, "device": "cpu", **given})
-    return build(resolve(params, Facts("en", "en", "passage")))
+    return Augmenter(resolve(params, Facts("en", "en", "passage")))
 
 
 def document(*texts):
@@ -94,4 +96,4 @@ def test_a_model_that_is_not_here_is_named(tmp_path):
     params = DocT5QueryParams(tmp_path / "absent")
     assert str(tmp_path / "absent") in str(missing_files(params)[0])
     with pytest.raises(HarnessError):
-        build(params)
+        Augmenter(params)

@@ -14,7 +14,8 @@ from harness import testing
 from harness.collection.corpus import Corpus, write
 from harness.errors import HarnessError
 from harness.types import Card, Document, Judgement, Passage, Query
-from harness_dureader import DureaderParams, build, harness_datasets, passage_ids
+from harness_dureader import DureaderParams, harness_datasets, passage_ids
+from harness_dureader.source import Dureader
 
 RECORD = next(iter(harness_datasets()))
 TEXTS = ["茶叶要放在阴凉处。\u2028第二段。", "绿茶用八十度的水。\x0b\x1c", "乌龙茶产自福建。", ""]
@@ -79,7 +80,7 @@ def release(path: Path, layout=flat, **contents: str | bytes) -> DureaderParams:
 
 def fault(values: DureaderParams, read=lambda source: list(source.rows())) -> str:
     with pytest.raises(HarnessError) as caught:
-        read(build(values))
+        read(Dureader(values))
     return str(caught.value).removeprefix(f"{values.path}/")
 
 
@@ -96,7 +97,7 @@ def test_it_keeps_the_contract_of_datasets(case, tmp_path):
 
 @pytest.mark.parametrize("layout", [flat, unpacked])
 def test_the_release_is_read_as_it_unpacks(tmp_path, layout):
-    source = build(release(tmp_path, layout))
+    source = Dureader(release(tmp_path, layout))
     assert list(source.documents()) == [
         Document(id, "", (Passage(id, text),)) for id, text in zip(IDS, TEXTS, strict=True)
     ]
@@ -104,24 +105,24 @@ def test_the_release_is_read_as_it_unpacks(tmp_path, layout):
 
 
 def test_a_positive_counts_once_and_one_that_the_collection_lacks_is_kept(tmp_path):
-    judged = judge(build(release(tmp_path)))
+    judged = judge(Dureader(release(tmp_path)))
     assert judged == [Judgement("q1", "aa11", 1), Judgement("q1", "gone", 1), Judgement("q2", "bb22", 1)]
 
 
 def test_the_card_names_the_languages(tmp_path):
     values = release(tmp_path)
-    card = build(values).card()
+    card = Dureader(values).card()
     assert isinstance(card, Card)
     assert (card.language, card.split, card.query_language) == ("zh", "dev", None)
     translated = DureaderParams(path=tmp_path, english=tmp_path / "english.json")
-    assert build(translated).card().query_language == "en"
+    assert Dureader(translated).card().query_language == "en"
 
 
 def test_translated_queries_are_asked_with_the_judgements_of_their_split(tmp_path):
     release(tmp_path)
     english = tmp_path / "english.json"
     english.write_text('{"question_id": "q2", "question": "water for green tea"}\n', encoding="utf-8")
-    source = build(DureaderParams(path=tmp_path, english=english))
+    source = Dureader(DureaderParams(path=tmp_path, english=english))
     assert list(source.queries()) == [Query("q2", "water for green tea")]
     assert judge(source) == [Judgement("q2", "bb22", 1)]
     english.write_text('{"question_id": "q2", "question": "x"}\n{"question_id": "q9", "question": "y"}\n')
@@ -133,7 +134,7 @@ def test_translated_queries_are_asked_with_the_judgements_of_their_split(tmp_pat
 def test_queries_come_from_the_map_where_a_split_has_nothing_else(tmp_path):
     values = release(tmp_path)
     (tmp_path / "dev.json").unlink()
-    assert list(build(values).queries()) == [Query("q1", DEV[0]["question"]), Query("q2", "绿茶水温")]
+    assert list(Dureader(values).queries()) == [Query("q1", DEV[0]["question"]), Query("q2", "绿茶水温")]
     assert fault(values, judge) == "dev.json: there is no such file; it holds the judgements"
     (tmp_path / "q2qid.dev.json").write_text('{"a": "q1", "b": "q1"}')
     assert "q2qid.dev.json:1: the question id 'q1' is empty or there twice" in fault(
@@ -147,7 +148,7 @@ def test_questions_without_published_judgements_are_read_but_not_judged(tmp_path
     folder.mkdir()
     (folder / "test1.json").write_text('{"question_id": "t1", "question": "茶"}\n', encoding="utf-8")
     values = DureaderParams(path=tmp_path, split="test1")
-    assert list(build(values).queries()) == [Query("t1", "茶")]
+    assert list(Dureader(values).queries()) == [Query("t1", "茶")]
     assert fault(values, judge).startswith(
         "dureader-retrieval-test1/test1.json:1: 'answer_paragraphs' is missing"
     )
@@ -158,7 +159,7 @@ def test_compressed_files_are_read(tmp_path):
     for path in flat(tmp_path).values():
         path.with_name(path.name + ".gz").write_bytes(gzip.compress(path.read_bytes()))
         path.unlink()
-    source = build(values)
+    source = Dureader(values)
     assert [document.id for document in source.documents()] == IDS
     assert len(list(source.queries())) == 2
     assert [path.suffix for path in source.inputs("corpus").files] == [".gz"] * 3
@@ -177,20 +178,20 @@ def test_a_map_is_read_in_pieces_and_in_any_order(tmp_path, monkeypatch, segment
 
 def test_what_a_part_is_made_from_is_kept_apart(tmp_path):
     """A changed judgement changes no query and no passage; a changed question changes no passage."""
-    before = [build(release(tmp_path)).inputs(part) for part in ("corpus", "queries", "judgements")]
+    before = [Dureader(release(tmp_path)).inputs(part) for part in ("corpus", "queries", "judgements")]
     assert [path.name for path in before[0].files] == ["part-00", "part-01", "passage2id.map.json"]
     assert [path.name for path in before[2].files] == ["dev.json"]
     changed = json.loads(json.dumps(DEV))
     changed[1]["answer_paragraphs"][0]["paragraph_id"] = "cc33"
-    source = build(release(tmp_path, dev=lines(changed)))
+    source = Dureader(release(tmp_path, dev=lines(changed)))
     assert source.inputs("queries") == before[1]
     assert source.inputs("corpus") == before[0]
     changed[1]["question"] = "绿茶多少度"
-    assert build(release(tmp_path, dev=lines(changed))).inputs("queries") != before[1]
+    assert Dureader(release(tmp_path, dev=lines(changed))).inputs("queries") != before[1]
 
 
 def test_a_plan_can_say_what_is_missing(tmp_path):
-    source = build(DureaderParams(path=tmp_path / "nowhere"))
+    source = Dureader(DureaderParams(path=tmp_path / "nowhere"))
     named = [path.name for part in ("corpus", "queries", "judgements") for path in source.inputs(part).files]
     assert named == ["part-00", "passage2id.map.json", "dev.json", "dev.json"]
 
@@ -198,7 +199,7 @@ def test_a_plan_can_say_what_is_missing(tmp_path):
 def test_a_duplicated_passage_is_named_by_both_lines(tmp_path):
     values = release(tmp_path, map='{"0": "aa11", "1": "bb22", "2": "cc33", "3": "bb22"}')
     with pytest.raises(HarnessError) as caught:
-        write(build(values), tmp_path / "corpus", lambda done, total: None)
+        write(Dureader(values), tmp_path / "corpus", lambda done, total: None)
     assert f"{tmp_path}/part-00:2" in str(caught.value)
     assert f"{tmp_path}/part-01:1" in str(caught.value)
 
@@ -257,16 +258,16 @@ def test_a_split_is_a_plain_name():
 
 
 def test_the_card_says_who_chose_what_was_judged_and_what_the_paper_prints(tmp_path):
-    card = build(release(tmp_path)).card()
+    card = Dureader(release(tmp_path)).card()
     assert "the first 50 of BM25 and of four dense retrievers" in " ".join(card.notes)
     assert card.official[0].counts["positives"] == 9863
-    assert "distant supervision" in build(DureaderParams(path=tmp_path, split="train")).card().notes[0]
+    assert "distant supervision" in Dureader(DureaderParams(path=tmp_path, split="train")).card().notes[0]
     english = DureaderParams(path=tmp_path, english=tmp_path / "english.json")
-    assert build(english).card().official[0].counts["query_words.mean"] == 6.55
+    assert Dureader(english).card().official[0].counts["query_words.mean"] == 6.55
 
 
 def test_a_judgement_is_found_again(tmp_path):
-    source = build(release(tmp_path))
+    source = Dureader(release(tmp_path))
     assert source.locate_judgement("q1", "gone") == f"{tmp_path}/dev.json:1"
     assert source.locate_judgement("q2", "bb22") == f"{tmp_path}/dev.json:2"
 
@@ -276,7 +277,7 @@ def test_the_demo_collection_equals_its_form_as_a_beir_folder(tmp_path):
     if "HARNESS_REAL_DATA" not in os.environ:
         pytest.skip("HARNESS_REAL_DATA does not name the folder of the real collections")
     beir = Path(os.environ["HARNESS_REAL_DATA"]) / "dureader2-demo"
-    source = build(DureaderParams(path=beir / "dureader_retrieval"))
+    source = Dureader(DureaderParams(path=beir / "dureader_retrieval"))
     write(source, tmp_path, lambda done, total: None)
     corpus = Corpus(tmp_path)
     plain = [json.loads(line) for line in (beir / "corpus.jsonl").read_bytes().split(b"\n") if line]

@@ -17,8 +17,8 @@ from harness.collection.corpus import Corpus, write
 from harness.collection.queries import write_judgements, write_queries
 from harness.errors import HarnessError
 from harness.types import Document, Judgement, Passage, Query
-from harness_files import build
 from harness_files.params import FilesParams
+from harness_files.source import Files
 
 CORPUS = (
     '{"_id": "p1", "title": "T", "text": "one\\u2028\\"x\\" \\ud83d\\ude00", "metadata": {"a": [1]}}\n'
@@ -57,7 +57,7 @@ def single(path: Path, **contents: str | bytes) -> FilesParams:
 
 
 def read(values: FilesParams, target: Path) -> list[Document]:
-    write(build(values), target, quiet)
+    write(Files(values), target, quiet)
     corpus = Corpus(target)
     return list(corpus.documents_in(0, corpus.documents))
 
@@ -70,7 +70,7 @@ DOCUMENTS = [
 
 
 def test_a_beir_folder_is_read(tmp_path):
-    source = build(folder(tmp_path / "data"))
+    source = Files(folder(tmp_path / "data"))
     assert read(source.params, tmp_path / "corpus") == DOCUMENTS
     assert list(source.queries()) == [Query("q2", "second"), Query("q1", "first")]
     assert list(source.judgements()) == [
@@ -81,13 +81,13 @@ def test_a_beir_folder_is_read(tmp_path):
 
 
 def test_a_judgement_is_found_again(tmp_path):
-    source = build(folder(tmp_path))
+    source = Files(folder(tmp_path))
     judged = list(source.judgements())
     assert source.locate_judgement(*judged[0][:2]) == f"{tmp_path}/qrels/test.tsv:2"
 
 
 def test_its_documents_are_those_that_its_rows_make(tmp_path):
-    assert list(build(folder(tmp_path)).documents()) == DOCUMENTS
+    assert list(Files(folder(tmp_path)).documents()) == DOCUMENTS
 
 
 def test_passages_of_a_document_are_brought_together_in_order(tmp_path):
@@ -127,7 +127,7 @@ def test_compressed_files_are_read_even_in_several_members(tmp_path, suffix):
         text = path.read_bytes()
         path.with_name(path.name + suffix).write_bytes(compress(text[:20]) + compress(text[20:]))
         path.unlink()
-    source = build(values)
+    source = Files(values)
     assert read(values, tmp_path / "corpus") == DOCUMENTS
     assert len(list(source.queries())) == 2
     assert len(list(source.judgements())) == 3
@@ -146,7 +146,7 @@ def test_lines_longer_than_a_chunk_are_whole(tmp_path):
 def test_keys_that_only_later_lines_have_are_read(tmp_path):
     plain = "".join(f'{{"_id": "p{number}", "text": "{"x" * 100}"}}\n' for number in range(30_000))
     corpus = plain + '{"_id": "last", "text": "x", "doc_id": "d", "is_candidate": false}\n'
-    write(build(folder(tmp_path / "data", corpus)), tmp_path / "corpus", quiet)
+    write(Files(folder(tmp_path / "data", corpus)), tmp_path / "corpus", quiet)
     written = Corpus(tmp_path / "corpus")
     assert written.document_ids(np.array([30_000])) == ["d"]
     assert not written.candidate[30_000]
@@ -166,47 +166,47 @@ def test_queries_of_tabs_and_of_topics_are_read(tmp_path):
         ({"queries_tsv": "q1\tfirst words\nq2\tsecond\n"}, {"queries_txt": TOPICS})
     ):
         (tmp_path / str(number)).mkdir()
-        source = build(single(tmp_path / str(number), **contents))
+        source = Files(single(tmp_path / str(number), **contents))
         assert list(source.queries()) == [Query("q1", "first words"), Query("q2", "second")]
 
 
 def test_trec_qrels_are_read(tmp_path):
-    source = build(single(tmp_path, qrels_txt="q1 0 p1 2\nq2\tQ0\tp2\t-1\n\n"))
+    source = Files(single(tmp_path, qrels_txt="q1 0 p1 2\nq2\tQ0\tp2\t-1\n\n"))
     assert list(source.judgements()) == [Judgement("q1", "p1", 2), Judgement("q2", "p2", -1)]
 
 
 def test_another_split_is_the_same_folder_with_other_judgements(tmp_path):
     values = folder(tmp_path)
     (tmp_path / "qrels" / "dev.tsv").write_text("query-id\tcorpus-id\tscore\nq3\tp1\t1\n")
-    dev = build(dataclasses.replace(values, split="dev"))
+    dev = Files(dataclasses.replace(values, split="dev"))
     assert [query.id for query in dev.queries()] == ["q3"]
     assert dev.card().split == "dev"
-    assert dev.inputs("corpus") == build(values).inputs("corpus")
+    assert dev.inputs("corpus") == Files(values).inputs("corpus")
 
 
 def test_the_split_may_stand_in_the_names_of_single_files(tmp_path):
     values = dataclasses.replace(single(tmp_path), qrels=tmp_path / "qrels.{split}.tsv", split="dev")
     (tmp_path / "qrels.dev.tsv").write_text("query-id\tcorpus-id\tscore\nq3\tp1\t1\n")
-    assert [query.id for query in build(values).queries()] == ["q3"]
+    assert [query.id for query in Files(values).queries()] == ["q3"]
 
 
 def test_a_passage_with_the_querys_id_can_be_excluded(tmp_path):
     values = dataclasses.replace(folder(tmp_path), exclude_self=True)
-    assert [query.exclude for query in build(values).queries()] == [("q2",), ("q1",)]
+    assert [query.exclude for query in Files(values).queries()] == [("q2",), ("q1",)]
 
 
 def test_a_changed_grade_changes_the_judgements_alone(tmp_path):
     values = folder(tmp_path)
-    before = build(values).inputs("queries")
+    before = Files(values).inputs("queries")
     (tmp_path / "qrels" / "test.tsv").write_text(QRELS.replace("\t1", "\t2"))
-    assert build(values).inputs("queries") == before
-    assert tmp_path / "qrels" / "test.tsv" not in (*before.files, *build(values).inputs("corpus").files)
+    assert Files(values).inputs("queries") == before
+    assert tmp_path / "qrels" / "test.tsv" not in (*before.files, *Files(values).inputs("corpus").files)
     (tmp_path / "qrels" / "test.tsv").write_text(QRELS + "q3\tp1\t1\n")
-    assert build(values).inputs("queries") != before
+    assert Files(values).inputs("queries") != before
 
 
 def test_planning_needs_no_file_to_be_there(tmp_path):
-    source = build(FilesParams(path=tmp_path))
+    source = Files(FilesParams(path=tmp_path))
     assert source.inputs("queries").files == (tmp_path / "queries.jsonl",)
     assert source.inputs("judgements").files == (tmp_path / "qrels" / "test.tsv",)
     for call, name in (
@@ -317,7 +317,7 @@ def test_a_faulty_line_of_tabs_is_named(tmp_path, text, fault):
 def test_a_faulty_query_is_named(tmp_path, name, text, fault):
     values = single(tmp_path, **{name: text})
     with pytest.raises(HarnessError, match=f"^{values.queries}:{fault}"):
-        write_queries(build(values).queries(), tmp_path / "queries")
+        write_queries(Files(values).queries(), tmp_path / "queries")
 
 
 @pytest.mark.parametrize(("text", "fault"), [
@@ -337,13 +337,13 @@ def test_a_faulty_query_is_named(tmp_path, name, text, fault):
 def test_a_faulty_judgement_is_named(tmp_path, text, fault):
     values = single(tmp_path, qrels_tsv=text)
     with pytest.raises(HarnessError, match=f"^{values.qrels}:{fault}"):
-        write_judgements(build(values).judgements(), tmp_path / "judgements")
+        write_judgements(Files(values).judgements(), tmp_path / "judgements")
 
 
 def test_a_judged_query_that_is_not_there_is_refused(tmp_path):
     values = single(tmp_path, qrels_tsv=QRELS + "q9\tp1\t1\n")
     with pytest.raises(HarnessError, match=rf"^{values.qrels}:5: .*'q9'.* {values.queries} "):
-        build(values).queries()
+        Files(values).queries()
 
 
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n"
@@ -373,7 +373,7 @@ def test_a_faulty_file_is_named(tmp_path, suffix, data, fault):
 def test_a_folder_in_the_place_of_a_file_is_named(tmp_path):
     (tmp_path / "corpus.jsonl").mkdir()
     with pytest.raises(HarnessError, match=r"corpus\.jsonl: .*is a directory"):
-        list(build(FilesParams(path=tmp_path)).rows())
+        list(Files(FilesParams(path=tmp_path)).rows())
 
 
 def test_a_collection_that_nobody_judged_has_all_its_queries(tmp_path):

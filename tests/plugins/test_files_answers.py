@@ -9,8 +9,8 @@ import json
 import pytest
 
 from harness.errors import HarnessError
-from harness_files import build
 from harness_files.params import FilesParams
+from harness_files.source import Files
 
 PSGS = 'id\ttext\ttitle\n1\t"the ""old"" castle"\tCastles\n2\ta bridge of stone\t"The ""Bridge"""\n'
 QA = 'where is it\t[\'Paris\', "d\'Or"]\n"who said ""no"""\t[\'me\']\n'
@@ -28,7 +28,7 @@ def write(folder, **files):
 
 
 def test_dprs_passages_and_questions_are_read_as_its_scripts_read_them(tmp_path):
-    source = build(write(tmp_path, corpus__tsv=PSGS, queries__qa__csv=QA))
+    source = Files(write(tmp_path, corpus__tsv=PSGS, queries__qa__csv=QA))
     documents = list(source.documents())
     assert [(d.title, d.passages[0].id, d.passages[0].text) for d in documents] == [
         ("Castles", "1", 'the "old" castle'),
@@ -51,14 +51,14 @@ def test_dprs_passages_and_questions_are_read_as_its_scripts_read_them(tmp_path)
     ],
 )
 def test_answers_stand_beside_a_query_in_every_form(tmp_path, name, text):
-    source = build(write(tmp_path, corpus__tsv=PSGS, **{name: text}))
+    source = Files(write(tmp_path, corpus__tsv=PSGS, **{name: text}))
     assert [(q.id, q.text, q.answers) for q in source.queries()] == [("a", "where", ("x", "y"))]
 
 
 def test_a_table_gives_the_queries_their_slices(tmp_path):
     (tmp_path / "slices.tsv").write_text("1\tpeople\n")
     values = write(tmp_path, corpus__tsv=PSGS, queries__qa__csv=QA)
-    source = build(dataclasses.replace(values, slices=tmp_path / "slices.tsv"))
+    source = Files(dataclasses.replace(values, slices=tmp_path / "slices.tsv"))
     assert [(query.id, query.slices) for query in source.queries()] == [("0", ()), ("1", ("people",))]
     assert source.inputs("queries").files[-1] == tmp_path / "slices.tsv"
 
@@ -72,7 +72,7 @@ def test_a_table_gives_the_queries_their_slices(tmp_path):
     ],
 )
 def test_a_corpus_is_the_same_by_beirs_tevatrons_and_pyserinis_keys(tmp_path, line):
-    source = build(write(tmp_path, corpus__jsonl=json.dumps(line) + "\n", queries__qa__csv=QA))
+    source = Files(write(tmp_path, corpus__jsonl=json.dumps(line) + "\n", queries__qa__csv=QA))
     (document,) = source.documents()
     assert (document.title, document.passages[0].id, document.passages[0].text) == ("T", "1", "body")
 
@@ -92,6 +92,6 @@ def test_a_damaged_line_is_named(tmp_path, files, fault):
     given = {name: text for name, text in given.items() if name.partition("__")[0] not in {
         other.partition("__")[0] for other in files
     }}  # fmt: skip
-    source = build(write(tmp_path, **given, **files))
+    source = Files(write(tmp_path, **given, **files))
     with pytest.raises(HarnessError, match=fault):
         [*source.documents(), *source.queries()]

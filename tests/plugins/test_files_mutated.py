@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from harness.collection.corpus import write
 from harness.collection.queries import write_judgements, write_queries
 from harness.errors import HarnessError
-from harness_files import build
 from harness_files.params import FilesParams
+from harness_files.source import Files
 
 JSON_CORPUS = b"".join(
     b'{"_id": "p%d", "title": "T\\u00e9 %d", "text": "a \\"text\\" \xe2\x80\xa8 of %d", "doc_id": "d%d", '
@@ -92,7 +92,7 @@ def check(folder: Path, name: str, data: bytes) -> None:
 
 
 def complaint(values: FilesParams, folder: Path) -> str | None:
-    source = build(values)
+    source = Files(values)
     try:
         for part in ("corpus", "queries", "judgements"):
             source.inputs(part)
@@ -118,7 +118,7 @@ def test_the_files_are_read_when_nothing_happens_to_them(tmp_path, name, suffix)
     for kind, file in paths.items():
         valid = PACK[suffix](data) if kind == part else VALID[file][1]
         (tmp_path / file).write_bytes(valid)
-    source = build(FilesParams(**{kind: tmp_path / file for kind, file in paths.items()}))
+    source = Files(FilesParams(**{kind: tmp_path / file for kind, file in paths.items()}))
     assert write(source, tmp_path / "out", lambda done, total: None)["passages"] == 9
     assert [query.id for query in source.queries()] == ["q1", "q2"]
     assert [judgement.grade for judgement in source.judgements()] == [1, 0, -1]

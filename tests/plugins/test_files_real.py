@@ -11,8 +11,8 @@ import pytest
 
 from harness.collection.corpus import Corpus, write
 from harness.collection.queries import read_judgements, write_judgements
-from harness_files import build
 from harness_files.params import FilesParams
+from harness_files.source import Files
 
 pytestmark = pytest.mark.real
 COUNTS = {  # documents, passages, queries, judgements
@@ -35,7 +35,7 @@ def data() -> Path:
 
 @pytest.mark.parametrize("name", sorted(COUNTS))
 def test_a_real_collection_is_read_whole(data, tmp_path, name):
-    source = build(FilesParams(path=data / name))
+    source = Files(FilesParams(path=data / name))
     counts = write(source, tmp_path, lambda done, total: None)
     judged = write_judgements(source.judgements(), tmp_path)["judgements"]
     assert (counts["documents"], counts["passages"], len(list(source.queries())), judged) == COUNTS[name]
@@ -52,5 +52,5 @@ def test_a_real_collection_is_read_whole(data, tmp_path, name):
 
 def test_real_trec_qrels_are_read(data, tmp_path):
     values = FilesParams(corpus=tmp_path, queries=tmp_path, qrels=data / "dl-hard" / "passage.qrels")
-    counts = write_judgements(build(values).judgements(), tmp_path)
+    counts = write_judgements(Files(values).judgements(), tmp_path)
     assert (counts["judged_queries"], counts["judgements"]) == (50, 4256)

@@ -10,8 +10,8 @@ import pytest
 from harness.collection.corpus import Corpus, write
 from harness.errors import HarnessError
 from harness.types import Document, Judgement, Passage, Query
-from harness_files import build
 from harness_files.params import FilesParams
+from harness_files.source import Files
 
 CORPUS = 'id,title,text\np1,T,"one, two\nthree ""x"""\np2,,plain\n'
 QUERIES = 'qid,query\nq2,second\nq1,"first, of all"\nq3,not judged\n'
@@ -30,13 +30,13 @@ def folder(path: Path, corpus=CORPUS, queries=QUERIES, qrels=QRELS) -> FilesPara
 
 
 def documents(values, target):
-    write(build(values), target, lambda done, total: None)
+    write(Files(values), target, lambda done, total: None)
     corpus = Corpus(target)
     return list(corpus.documents_in(0, corpus.documents))
 
 
 def test_a_folder_of_csv_files_is_read(tmp_path):
-    source = build(folder(tmp_path / "data"))
+    source = Files(folder(tmp_path / "data"))
     assert documents(source.params, tmp_path / "corpus") == DOCUMENTS
     assert list(source.queries()) == [Query("q2", "second"), Query("q1", "first, of all")]
     assert list(source.judgements()) == [Judgement("q1", "p1", 1), Judgement("q2", "p9", -1)]
@@ -54,7 +54,7 @@ def test_a_folder_of_parquet_files_is_read(tmp_path):
     }  # fmt: skip
     for name, columns in tables.items():
         pq.write_table(pa.table(columns), tmp_path / "data" / f"{name}.parquet")
-    source = build(FilesParams(path=tmp_path / "data"))
+    source = Files(FilesParams(path=tmp_path / "data"))
     assert documents(source.params, tmp_path / "corpus") == [
         Document("a", "A", (Passage("a-0", "0"), Passage("a-1", "1"))),
         Document("b", "", (Passage("b", "b"),)),
@@ -75,7 +75,7 @@ def test_tables_stand_beside_other_forms_and_may_be_compressed(tmp_path):
         "queries": tmp_path / "queries.csv",
         "qrels": tmp_path / "qrels.txt",
     }
-    source = build(FilesParams(**files))
+    source = Files(FilesParams(**files))
     assert documents(source.params, tmp_path / "corpus") == DOCUMENTS
     assert list(source.queries()) == [Query("q1", "first", answers=("x",)), Query("q2", "second")]
 
@@ -83,7 +83,7 @@ def test_tables_stand_beside_other_forms_and_may_be_compressed(tmp_path):
 def test_questions_of_dpr_keep_their_form(tmp_path):
     (tmp_path / "nq.qa.csv").write_text("who was it\t['me']\n", encoding="utf-8")
     (tmp_path / "corpus.csv").write_text(CORPUS, encoding="utf-8")
-    source = build(FilesParams(corpus=tmp_path / "corpus.csv", queries=tmp_path / "nq.qa.csv"))
+    source = Files(FilesParams(corpus=tmp_path / "corpus.csv", queries=tmp_path / "nq.qa.csv"))
     assert list(source.queries()) == [Query("0", "who was it", answers=("me",))]
 
 
@@ -104,7 +104,7 @@ def test_a_passage_longer_than_the_csv_modules_default_is_read(tmp_path):
     ("queries", "id,text,answers\nq1,x,y\n", "queries.csv:2: 'answers'"),
 ])  # fmt: skip
 def test_what_is_wrong_in_a_csv_file_has_its_line(tmp_path, file, text, fault):
-    source = build(folder(tmp_path / "data", **{file: text}))
+    source = Files(folder(tmp_path / "data", **{file: text}))
     read = {"corpus": source.rows, "qrels": source.judgements, "queries": source.queries}[file]
     with pytest.raises(HarnessError, match=fault):
         list(read())

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from harness.errors import HarnessError
 from harness.types import Hits, Structure
-from harness_fusion import ConvexParams, ReciprocalParams, build_convex, build_reciprocal, rows
+from harness_fusion import ConvexParams, ReciprocalParams, rows
+from harness_fusion.methods import Convex, ReciprocalRank
 
 FIRST = [0, 2, 4, 7, 8]  # four documents of 2, 2, 3 and 1 passages; passage 3 is no candidate
 STRUCTURE = Structure(
@@ -37,11 +38,11 @@ def found(result, row=0):
 
 
 def convex(*inputs, depth=10, **given):
-    return build_convex(ConvexParams(**given)).combine(inputs, depth, STRUCTURE)
+    return Convex(ConvexParams(**given)).combine(inputs, depth, STRUCTURE)
 
 
 def rrf(*inputs, depth=10, **given):
-    return build_reciprocal(ReciprocalParams(**given)).combine(inputs, depth, STRUCTURE)
+    return ReciprocalRank(ReciprocalParams(**given)).combine(inputs, depth, STRUCTURE)
 
 
 # The slow transcriptions: one query, plain dicts, the equations as they are printed.

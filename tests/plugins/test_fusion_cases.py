@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from harness.types import Hits, Structure
-from harness_fusion import ConvexParams, build_convex
+from harness_fusion import ConvexParams
+from harness_fusion.methods import Convex
 
 PAGE = Path(__file__).parents[2] / "docs" / "fusion.md"
 STRUCTURE = Structure(
@@ -45,7 +46,7 @@ def hits(scores, unit):
 @pytest.mark.parametrize(("passages", "documents", "expected"), list(cases()))
 def test_a_case_has_the_value_of_the_paper_and_of_its_code(passages, documents, expected, form):
     given, candidates = FORMS[form]
-    method = build_convex(ConvexParams(weight=0.5, form=given, candidates=candidates))
+    method = Convex(ConvexParams(weight=0.5, form=given, candidates=candidates))
     result = method.combine([hits(passages, "passage"), hits(documents, "document")], 10, STRUCTURE)
     filled = result.passages[0] >= 0
     found = dict(zip(result.passages[0][filled].tolist(), result.scores[0][filled].tolist(), strict=True))

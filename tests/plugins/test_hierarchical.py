@@ -5,7 +5,8 @@ import pytest
 
 from harness.errors import HarnessError
 from harness.types import Hits, Structure
-from harness_hierarchical import HierarchicalParams, build, methods
+from harness_hierarchical import HierarchicalParams, methods
+from harness_hierarchical.methods import Hierarchical
 
 FIRST = [0, 2, 4, 7, 8]  # four documents of 2, 2, 3 and 1 passages; passage 3 is no candidate
 STRUCTURE = Structure(
@@ -48,7 +49,7 @@ def combined(found, rescore, depth=10, **given):
     blank = Hits(
         np.full((len(found.passages), 0), -1, np.int64), np.zeros((len(found.passages), 0), np.float32)
     )
-    return build(HierarchicalParams(**given)).combine([blank, found], depth, STRUCTURE, rescore)
+    return Hierarchical(HierarchicalParams(**given)).combine([blank, found], depth, STRUCTURE, rescore)
 
 
 def pairs(hits, row=0):
@@ -168,8 +169,8 @@ def test_only_the_best_passages_are_fused():
     def rescore(number, positions, first=0):
         return Hits(np.array([[2, 0, 1]]), np.array([[9.0, 5.0, 1.0]], np.float32))
 
-    whole = methods.Hierarchical(1.0, 1).combine(ranked, 3, structure, rescore)
-    cut = methods.Hierarchical(1.0, 1, 2).combine(ranked, 3, structure, rescore)
+    whole = methods.Hierarchical(HierarchicalParams(1.0, 1)).combine(ranked, 3, structure, rescore)
+    cut = methods.Hierarchical(HierarchicalParams(1.0, 1, 2)).combine(ranked, 3, structure, rescore)
     assert (whole.passages.tolist(), whole.scores.tolist()) == ([[2, 0, 1]], [[1.0, 0.5, 0.0]])
     assert cut.passages[0, :2].tolist() == [2, 0]
     assert cut.scores[0, :2].tolist() == [1.0, 0.0]

@@ -14,7 +14,8 @@ from harness import testing
 from harness.errors import HarnessError
 from harness.testing import retriever as contract
 from harness.testing.texts import sentences
-from harness_splade import ImpactsParams, build_impacts
+from harness_splade import ImpactsParams
+from harness_splade.impacts import Impacts
 
 VECTORS = {
     "2": {"river": 3, "castle": 1.5},
@@ -45,7 +46,7 @@ def queries(tmp_path):
 
 def opened(folder, count=4, **given):
     folder.mkdir(exist_ok=True)
-    method, texts = build_impacts(ImpactsParams(**given)), testing.texts([f"text {i}" for i in range(count)])
+    method, texts = Impacts(ImpactsParams(**given)), testing.texts([f"text {i}" for i in range(count)])
     facts = method.index(texts, folder)
     return method.open(texts, folder), facts
 
@@ -70,7 +71,7 @@ def test_without_weights_each_word_of_a_query_counts_once(tmp_path, passages):
 
 def test_passages_that_are_no_candidates_need_no_weights_and_are_not_found(tmp_path, passages):
     texts = testing.texts(["a"] * 6, candidates=[True, False, True, True, False, False])
-    method = build_impacts(ImpactsParams(passages=passages))
+    method = Impacts(ImpactsParams(passages=passages))
     (tmp_path / "index").mkdir()
     method.index(texts, tmp_path / "index")
     assert best(method.open(texts, tmp_path / "index"), "castle island") == [(0, 2.25), (2, 1.5)]

@@ -17,7 +17,7 @@ import harness
 from harness import testing
 from harness.errors import HarnessError
 from harness.types import Document, Judgement, Passage, Query
-from harness_ir_datasets import IrDatasetsParams, build, harness_datasets, survey
+from harness_ir_datasets import IrDatasetsParams, harness_datasets, survey
 
 pytest.importorskip("ir_datasets", reason="needs the extra ir-datasets")
 
@@ -117,7 +117,9 @@ def packed(files: dict[str, str]) -> bytes:
 
 
 def source(id: str, **given):
-    return build(IrDatasetsParams(id=id, **given))
+    from harness_ir_datasets.source import IrDatasets
+
+    return IrDatasets(IrDatasetsParams(id=id, **given))
 
 
 def alone(id: str, text: str, title: str = "") -> Document:

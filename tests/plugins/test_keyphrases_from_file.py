@@ -10,7 +10,8 @@ import pytest
 from harness import testing
 from harness.errors import HarnessError
 from harness.types import Document, Passage
-from harness_keyphrases import FromFile, build_from_file, precomputed
+from harness_keyphrases import FromFile, precomputed
+from harness_keyphrases.precomputed import Precomputed
 
 ROWS = {"d0": "bridge; river", "d1": "market", "d2": ""}
 
@@ -20,7 +21,7 @@ def documents(*ids):
 
 
 def prefixes(file, *ids, **policy):
-    method = build_from_file(FromFile(file, **policy))
+    method = Precomputed(FromFile(file, **policy))
     report = method.match(iter(ids), iter(f"{id}-0" for id in ids))
     return [addition.prefix for addition in method.augment(documents(*ids))], report
 
@@ -110,7 +111,7 @@ def test_a_look_into_the_file_costs_the_same_however_large_it_is(tmp_path, monke
     for count in (6_000, 60_000):
         ids = [f"d{number}" for number in range(count)]
         file = jsonl(tmp_path / "k.jsonl", *({"doc_id": id, "keyphrases": f"word {id}"} for id in ids))
-        method = build_from_file(FromFile(file))
+        method = Precomputed(FromFile(file))
         method.match(iter(ids), iter(ids))
         began = time.process_time()
         found = [addition.prefix for addition in method.augment(documents(*ids))]

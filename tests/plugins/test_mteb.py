@@ -17,7 +17,8 @@ from harness.catalogue import params
 from harness.collection.corpus import write
 from harness.errors import HarnessError
 from harness.types import Document, Judgement, Passage, Query
-from harness_mteb import MtebParams, build, harness_datasets, places
+from harness_mteb import MtebParams, harness_datasets, places
+from harness_mteb.source import Mteb
 
 pytestmark = pytest.mark.extras
 
@@ -123,7 +124,7 @@ def packed(folder: Path) -> Path:
 
 
 def task(path, **given):
-    return build(MtebParams(path=path, **given))
+    return Mteb(MtebParams(path=path, **given))
 
 
 def fault(path: Path, read="documents", **given) -> str:

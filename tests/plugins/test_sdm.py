@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from harness import testing
 from harness.types import Facts
-from harness_sdm import SdmParams, build, kernels, resolve
+from harness_sdm import SdmParams, kernels, resolve
+from harness_sdm.model import Sdm
 
 # The slow transcriptions: words split at spaces, everything counted from the start for every score.
 
@@ -56,7 +57,7 @@ def slow_score(query, text, corpus, terms=0.85, ordered=0.10, unordered=0.05, wi
 
 def scores(corpus, queries, folder, candidates=None, **given):
     texts = testing.texts(corpus)
-    method = build(SdmParams(analyser="whitespace", **given))
+    method = Sdm(SdmParams(analyser="whitespace", **given))
     method.index(texts, folder)
     if candidates is None:
         candidates = np.tile(np.arange(len(corpus)), (len(queries), 1))
@@ -126,7 +127,7 @@ def test_an_empty_query_scores_every_text_alike(tmp_path):
 
 def test_only_candidates_are_indexed_and_keep_their_positions(tmp_path):
     texts = testing.texts(["castle", "context castle", "hill"], candidates=[True, False, True])
-    method = build(SdmParams(analyser="whitespace"))
+    method = Sdm(SdmParams(analyser="whitespace"))
     method.index(texts, tmp_path)
     scorer = method.open(texts, tmp_path)
     [computed] = scorer.score(["hill"], np.array([[2, 0, -1]]))
@@ -152,7 +153,7 @@ def test_the_index_does_not_depend_on_how_texts_come_in_batches(tmp_path):
         folder = tmp_path / str(batch)
         folder.mkdir()
         texts = testing.texts([f"castle number {i} on hill {i % 3}" for i in range(20)], batch=batch)
-        build(SdmParams(analyser="english")).index(texts, folder)
+        Sdm(SdmParams(analyser="english")).index(texts, folder)
         indexes.append({path.name: path.read_bytes() for path in folder.iterdir()})
     assert indexes[0] == indexes[1] == indexes[2]
 
@@ -172,12 +173,12 @@ def test_on_scifact_reranking_the_hundred_best_of_a_word_model_improves_them(tmp
     texts, queries, judged = scifact(Path(folder) / "scifact")
     wanted = sorted(judged)
     asked = [queries[query] for query in wanted]
-    method = build(SdmParams(analyser="english", ordered=0, unordered=0))
+    method = Sdm(SdmParams(analyser="english", ordered=0, unordered=0))
     method.index(texts, tmp_path)
     everything = np.tile(np.arange(texts.size), (len(wanted), 1))
     words_alone = method.open(texts, tmp_path).score(asked, everything)
     best = np.argsort(-words_alone, axis=1, kind="stable")[:, :100]
-    scored = build(SdmParams(analyser="english")).open(texts, tmp_path).score(asked, best)
+    scored = Sdm(SdmParams(analyser="english")).open(texts, tmp_path).score(asked, best)
     reranked = np.take_along_axis(best, np.argsort(-scored, axis=1, kind="stable"), axis=1)
     before, after = (ndcg(ranking, [judged[query] for query in wanted]) for ranking in (best, reranked))
     assert before > 0.65

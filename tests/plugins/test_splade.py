@@ -15,10 +15,12 @@ from harness.catalogue import params as strict
 from harness.errors import HarnessError
 from harness.testing.texts import WORDS
 from harness.types import Facts
-from harness_splade import SpladeParams, build, registry, resolve
+from harness_splade import SpladeParams, registry, resolve
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
+
+from harness_splade.retriever import Sparse
 
 pytestmark = pytest.mark.extras
 
@@ -105,7 +107,7 @@ def given(folder, **more):
 
 def opened(params, corpus, folder, **how):
     folder.mkdir(exist_ok=True)
-    method = build(params)
+    method = Sparse(params)
     texts = testing.texts(corpus, **how)
     report = method.index(texts, folder)
     return method.open(texts, folder), report

@@ -10,10 +10,8 @@ from harness_surroundings import (
     Headings,
     Neighbours,
     Summary,
-    build_headings,
-    build_neighbours,
-    build_summary,
     headings,
+    neighbours,
     summary,
 )
 
@@ -31,12 +29,12 @@ def composed(method, *texts):
 
 
 def above(*texts, plain=True):
-    [addition] = build_headings(Headings(plain)).augment([document(*texts)])
+    [addition] = headings.Augmenter(Headings(plain)).augment([document(*texts)])
     return list(addition.prefixes)
 
 
 def around(*texts, before=1, after=1):
-    return composed(build_neighbours(Neighbours(before, after)), *texts)
+    return composed(neighbours.Augmenter(Neighbours(before, after)), *texts)
 
 
 def test_a_passage_gets_the_marked_headings_above_it_outermost_first():
@@ -115,10 +113,10 @@ def test_empty_passages_are_passed_over_and_have_neighbours_themselves():
 
 
 def test_a_document_of_one_passage_has_no_neighbours_and_no_summary_of_others():
-    [addition] = build_neighbours(Neighbours()).augment([document("alone")])
+    [addition] = neighbours.Augmenter(Neighbours()).augment([document("alone")])
     assert addition.prefixes == ("",)
     assert addition.edits == ((),)
-    assert composed(build_summary(Summary()), "Alone. Still.") == ["Alone. Still."]
+    assert composed(summary.Augmenter(Summary()), "Alone. Still.") == ["Alone. Still."]
 
 
 def test_neither_before_nor_after_is_refused():
@@ -127,7 +125,7 @@ def test_neither_before_nor_after_is_refused():
 
 
 def test_a_passage_gets_the_first_sentences_that_are_not_its_own():
-    method = build_summary(Summary(sentences=3))
+    method = summary.Augmenter(Summary(sentences=3))
     assert composed(method, "One is here. Two too.", "Three came.\nFour went.", "Five.") == [
         "Three came. One is here. Two too.",
         "One is here. Two too. Three came.\nFour went.",
@@ -156,14 +154,22 @@ def test_sentences_of_english_and_chinese(text, expected):
 
 @pytest.mark.parametrize("texts", [(), ("",), ("", " ", "\n\n"), ("...",), tuple(["# A", TEXT] * 1000)])
 def test_documents_of_any_shape_get_one_prefix_a_passage(texts):
-    for method in (build_headings(Headings()), build_neighbours(Neighbours()), build_summary(Summary())):
+    for method in (
+        headings.Augmenter(Headings()),
+        neighbours.Augmenter(Neighbours()),
+        summary.Augmenter(Summary()),
+    ):
         [addition] = method.augment([document(*texts)])
         assert len(addition.prefixes) == len(texts)
 
 
 def test_no_passage_of_a_long_document_stands_twice_in_its_own_text():
     texts = [f"Sentence number {i} is here." for i in range(2000)]
-    for method in (build_headings(Headings()), build_neighbours(Neighbours(2, 2)), build_summary(Summary())):
+    for method in (
+        headings.Augmenter(Headings()),
+        neighbours.Augmenter(Neighbours(2, 2)),
+        summary.Augmenter(Summary()),
+    ):
         for text, seen in zip(texts, composed(method, *texts), strict=True):
             assert seen.count(text) == 1
 
@@ -194,7 +200,7 @@ HOSTILE = (
 def test_the_time_grows_as_the_text_does_whatever_stands_in_it(text):
     began = time.process_time()
     above(text, TEXT)
-    list(build_summary(Summary()).augment([document(text, TEXT)]))
+    list(summary.Augmenter(Summary()).augment([document(text, TEXT)]))
     list(summary.sentences(text))
     assert time.process_time() - began < 30  # mostly some hundredths; a loop within a loop takes hours
 

@@ -13,7 +13,8 @@ from harness import testing
 from harness.collection.corpus import write
 from harness.errors import HarnessError
 from harness.types import Document, Judgement, Passage, Query
-from harness_t2ranking import T2RankingParams, build, harness_datasets
+from harness_t2ranking import T2RankingParams, harness_datasets
+from harness_t2ranking.source import T2Ranking
 
 RECORD = next(iter(harness_datasets()))
 CORPUS = 'pid\ttext\n0\t"桂花"在秋天开放。\u2028\x1e第二行\n1\t\n2\t荷花在夏天开放。\n'
@@ -40,7 +41,7 @@ def release(path: Path, folder: str = "", **contents: str | bytes) -> T2RankingP
 
 def fault(values: T2RankingParams, part: str) -> str:
     with pytest.raises(HarnessError) as caught:
-        list(getattr(build(values), part)())
+        list(getattr(T2Ranking(values), part)())
     return str(caught.value).removeprefix(f"{values.path}/")
 
 
@@ -48,7 +49,7 @@ def test_a_table_of_domains_gives_the_queries_their_slices(tmp_path):
     release(tmp_path)
     labels = tmp_path / "domains.tsv"
     labels.write_text("11\t植物\n99\tof another split\n11\t季节\n10\t植物\n", encoding="utf-8")
-    source = build(T2RankingParams(path=tmp_path, slices=labels))
+    source = T2Ranking(T2RankingParams(path=tmp_path, slices=labels))
     slices = {query.id: query.slices for query in source.queries()}
     assert slices == {"11": ("植物", "季节"), "10": ("植物",), "12": ()}
     assert labels in source.inputs("queries").files
@@ -78,7 +79,7 @@ def test_it_keeps_the_contract_of_datasets(case, judgements, tmp_path):
 
 @pytest.mark.parametrize("folder", ["", "data"], ids=["beside each other", "as on the hub"])
 def test_the_release_is_read(tmp_path, folder):
-    source = build(release(tmp_path, folder))
+    source = T2Ranking(release(tmp_path, folder))
     assert list(source.documents()) == [
         Document("0", "", (Passage("0", '"桂花"在秋天开放。\u2028\x1e第二行'),)),
         Document("1", "", (Passage("1", ""),)),
@@ -92,7 +93,7 @@ def test_the_release_is_read(tmp_path, folder):
 
 
 def test_graded_judgements_keep_their_grades_and_missing_passages(tmp_path):
-    assert list(build(release(tmp_path)).judgements()) == [
+    assert list(T2Ranking(release(tmp_path)).judgements()) == [
         Judgement("11", "0", 3),
         Judgement("11", "2", 1),
         Judgement("10", "2", 2),
@@ -102,7 +103,7 @@ def test_graded_judgements_keep_their_grades_and_missing_passages(tmp_path):
 
 def test_retrieval_judgements_are_positives_of_grade_one(tmp_path):
     release(tmp_path)
-    source = build(T2RankingParams(path=tmp_path, judgements="retrieval"))
+    source = T2Ranking(T2RankingParams(path=tmp_path, judgements="retrieval"))
     assert list(source.judgements()) == [
         Judgement("11", "0", 1),
         Judgement("10", "2", 1),
@@ -117,30 +118,30 @@ def test_compressed_files_are_read(tmp_path, suffix):
     for path in sorted(tmp_path.iterdir()):
         path.with_name(path.name + suffix).write_bytes(compress(path.read_bytes()))
         path.unlink()
-    source = build(values)
+    source = T2Ranking(values)
     assert len(list(source.documents())) == 3
     assert len(list(source.queries())) == 3
     assert len(list(source.judgements())) == 4
 
 
 def test_each_part_names_only_its_own_file(tmp_path):
-    source = build(release(tmp_path))
+    source = T2Ranking(release(tmp_path))
     parts = ("corpus", "queries", "judgements")
     named = [[path.name for path in source.inputs(part).files] for part in parts]
     assert named == [["collection.tsv"], ["queries.dev.tsv"], ["qrels.dev.tsv"]]
-    other = build(T2RankingParams(path=tmp_path, judgements="retrieval"))
+    other = T2Ranking(T2RankingParams(path=tmp_path, judgements="retrieval"))
     assert [source.inputs(part) == other.inputs(part) for part in parts] == [True, True, False]
 
 
 def test_the_card_says_what_the_release_says(tmp_path):
-    card = build(T2RankingParams(path=tmp_path, split="train")).card()
+    card = T2Ranking(T2RankingParams(path=tmp_path, split="train")).card()
     assert (card.language, card.split, card.licence) == ("zh", "train", "Apache-2.0")
 
 
 def test_a_duplicated_pid_is_named_by_both_lines(tmp_path):
     values = release(tmp_path / "data", corpus=CORPUS + "\n1\t又一次\n")
     with pytest.raises(HarnessError) as caught:
-        write(build(values), tmp_path / "corpus", lambda done, total: None)
+        write(T2Ranking(values), tmp_path / "corpus", lambda done, total: None)
     assert "collection.tsv:3" in str(caught.value)
     assert "collection.tsv:6" in str(caught.value)
 
@@ -190,7 +191,7 @@ def test_a_split_without_published_judgements_says_which_file_is_missing(tmp_pat
     release(tmp_path)
     (tmp_path / "queries.test.tsv").write_text(QUERIES, encoding="utf-8")
     values = T2RankingParams(path=tmp_path, split="test")
-    assert len(list(build(values).queries())) == 3
+    assert len(list(T2Ranking(values).queries())) == 3
     assert fault(values, "judgements").startswith("qrels.test.tsv: there is no such file")
 
 
@@ -200,20 +201,20 @@ def test_a_split_is_a_plain_name():
 
 
 def test_the_card_holds_what_the_paper_prints():
-    printed = build(T2RankingParams(path=Path(), split="test")).card().official[0].counts
+    printed = T2Ranking(T2RankingParams(path=Path(), split="test")).card().official[0].counts
     assert (printed["passages"], printed["queries"], printed["query_characters.mean"]) == (
         2_303_643,
         49_662,
         10.99,
     )
-    assert build(T2RankingParams(path=Path(), judgements="retrieval")).card().official == ()
+    assert T2Ranking(T2RankingParams(path=Path(), judgements="retrieval")).card().official == ()
 
 
 def test_what_is_missing_is_fetched_from_the_hub_to_where_it_is_read(tmp_path, monkeypatch):
     release(tmp_path, "data")
     asked = []
     monkeypatch.setattr("harness_t2ranking.source.fetch", lambda url, to: asked.append((url, to)))
-    source = build(T2RankingParams(path=tmp_path, split="train"))
+    source = T2Ranking(T2RankingParams(path=tmp_path, split="train"))
     base = "https://huggingface.co/datasets/THUIR/T2Ranking/resolve/main/data"
     names = ("queries.train.tsv", "qrels.train.tsv")
     assert list(source.fetch()) == [tmp_path / name for name in names]

@@ -6,17 +6,18 @@ from harness.collection import context_additions, corpus
 from harness.collection.composed_texts import compose
 from harness.errors import HarnessError
 from harness.types import Document, Passage
-from harness_titles import TitlesParams, build
+from harness_titles import TitlesParams
+from harness_titles.titles import Titles
 
 
 def prefixes(missing, *titles):
     documents = [Document(f"d{i}", title, (Passage("p", "text"),)) for i, title in enumerate(titles)]
-    return [addition.prefix for addition in build(TitlesParams(missing=missing)).augment(documents)]
+    return [addition.prefix for addition in Titles(TitlesParams(missing=missing)).augment(documents)]
 
 
 def test_the_title_goes_before_every_passage_once_a_document():
     document = Document("d", "The Half Moon", (Passage("a", "one"), Passage("b", "two")))
-    [addition] = build(TitlesParams()).augment([document])
+    [addition] = Titles(TitlesParams()).augment([document])
     assert addition == ("The Half Moon", (), ())
 
 
@@ -52,13 +53,13 @@ def test_documents_are_streamed():
         while True:
             yield Document("d", "t", (Passage("p", "x"),))
 
-    assert next(iter(build(TitlesParams()).augment(endless()))).prefix == "t"
+    assert next(iter(Titles(TitlesParams()).augment(endless()))).prefix == "t"
 
 
 def test_a_document_of_one_passage_or_two_thousand_and_empty_passages_get_the_title_once_each():
     for texts in (("one",), ("",), tuple(f"text {i}" for i in range(2000))):
         document = Document("d", "Moon", tuple(Passage(f"p{i}", text) for i, text in enumerate(texts)))
-        [addition] = build(TitlesParams()).augment([document])
+        [addition] = Titles(TitlesParams()).augment([document])
         assert [compose(text, [addition], i) for i, text in enumerate(texts)] == [
             f"Moon {text}".rstrip() for text in texts
         ]
@@ -78,6 +79,6 @@ def test_coverage_is_how_many_documents_and_passages_have_a_title(tmp_path):
     corpus.write(Source(), tmp_path / "corpus", lambda done, total: None)
     read = corpus.Corpus(tmp_path / "corpus")
     facts, _ = context_additions.write(
-        build(TitlesParams()), read, tmp_path / "titles", lambda done, total: None
+        Titles(TitlesParams()), read, tmp_path / "titles", lambda done, total: None
     )
     assert facts == {"documents": 4, "documents_changed": 2, "passages": 8, "passages_changed": 4}

@@ -16,6 +16,7 @@ LAYERS = [
     ["contracts"],
     ["records"],
     ["hookspecs"],
+    ["plugin"],
     ["catalogue"],
     ["suite"],
     ["plan"],

@@ -16,7 +16,7 @@ from typing import IO, Any, NamedTuple
 
 from harness.errors import HarnessError
 
-TRIES = 3  # attempts in a row that bring no new byte, before the download fails
+_TRIES = 3  # attempts in a row that bring no new byte, before the download fails
 SECONDS = 30.0  # without a byte, before an attempt fails
 _PIECE = 1 << 20
 _TOTAL = re.compile(r"bytes (?:(\d+)-\d+|\*)/(\d+)")
@@ -50,7 +50,7 @@ def fetch(url: str, to: Path, digest: str | None = None) -> None:
 
 
 def _whole(url: str, to: Path, part: Path) -> Received:
-    left = TRIES
+    left = _TRIES
     while True:
         before = _size(part)
         try:
@@ -66,7 +66,7 @@ def _whole(url: str, to: Path, part: Path) -> Received:
                 raise HarnessError(f"{to}: {url} is not given: {reason}; {_advice(to)}") from error
         except _INTERRUPTED as error:
             reason = str(getattr(error, "reason", error) or type(error).__name__).lower()
-        left = left - 1 if _size(part) <= before else TRIES
+        left = left - 1 if _size(part) <= before else _TRIES
         if not left:
             raise HarnessError(f"{to}: it is not here, and {url} cannot be read: {reason}; {_advice(to)}")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-COMPRESSED = (".gz", ".zst")
+_COMPRESSED = (".gz", ".zst")
 
 
 def there(path: Path) -> Path:
@@ -17,7 +17,7 @@ def first_there(paths: Sequence[Path]) -> Path:
     """The path of the first of these files that exists, uncompressed or compressed; the first of `paths` if
     none exists."""
     for path in paths:
-        for suffix in ("", *COMPRESSED):
+        for suffix in ("", *_COMPRESSED):
             candidate = path.with_name(path.name + suffix)
             if candidate.exists():
                 return candidate
@@ -26,4 +26,4 @@ def first_there(paths: Sequence[Path]) -> Path:
 
 def bare(path: Path) -> Path:
     """The path without its compression suffix."""
-    return path.with_suffix("") if path.suffix in COMPRESSED else path
+    return path.with_suffix("") if path.suffix in _COMPRESSED else path

@@ -17,7 +17,7 @@ from harness.errors import HarnessError
 
 Chunk: TypeAlias = bytes | memoryview
 S = TypeVar("S", bytes, Chunk)
-CHUNK = 1 << 20  # bytes; the data decoded from a chunk fits the processor's cache
+_CHUNK = 1 << 20  # bytes; the data decoded from a chunk fits the processor's cache
 _PIECE = 1 << 16  # compressed bytes; decompressed, they may be a thousand times as many
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _LFS = b"version https://git-lfs.github.com/spec/v1"
@@ -144,7 +144,7 @@ def _check_kind(path: Path, head: bytes, magic: bytes, kind: str) -> None:
 def _plain(file: FileIO) -> Iterator[memoryview]:
     """Yields chunks of whole lines. The bytes after the last line end of a read are read again, not
     copied."""
-    size = CHUNK
+    size = _CHUNK
     while data := file.read(size):
         end = data.rfind(b"\n") + 1
         if not end and len(data) == size:  # the line is longer than `size`
@@ -152,7 +152,7 @@ def _plain(file: FileIO) -> Iterator[memoryview]:
         else:
             end = end or len(data)
             yield memoryview(data)[:end]
-            size = CHUNK
+            size = _CHUNK
         file.seek(end - len(data), os.SEEK_CUR)
 
 
@@ -196,7 +196,7 @@ def _inflated(pieces: Iterable[bytes], make: Callable[[], Any], kind: str) -> It
                 piece = b""
                 if member.eof:
                     piece, member, started = member.unused_data, make(), False
-            if size >= CHUNK:
+            if size >= _CHUNK:
                 yield b"".join(held)
                 held, size = [], 0
         if started:

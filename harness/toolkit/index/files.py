@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from harness.types import JSON
 
 HEADER = "index.json"
-EMPTY = 128  # the size in bytes of an .npy file of an empty array, which cannot be mapped
+_EMPTY = 128  # the size in bytes of an .npy file of an empty array, which cannot be mapped
 
 
 class Format(NamedTuple):
@@ -69,7 +69,7 @@ def read_facts(folder: Path, format: Format) -> dict[str, Any]:
 def array(path: Path) -> NDArray[Any]:
     """The array of an .npy file, mapped and not writable."""
     try:
-        mapped = np.load(path, mmap_mode="r" if path.stat().st_size > EMPTY else None, allow_pickle=False)
+        mapped = np.load(path, mmap_mode="r" if path.stat().st_size > _EMPTY else None, allow_pickle=False)
     except ValueError as error:
         raise HarnessError(f"{path}: the index is damaged ({error}); build it again") from error
     return _unwritable(mapped)

@@ -14,7 +14,7 @@ MODULES = {
     "onnx": ("onnxruntime",),
     "faiss": ("faiss",),
 }
-EXTRAS = {"torch": "dense", "openvino": "dense,openvino", "onnx": "onnx", "faiss": "faiss"}
+_EXTRAS = {"torch": "dense", "openvino": "dense,openvino", "onnx": "onnx", "faiss": "faiss"}
 
 
 def backend(setting: str, exported: bool, weights: bool) -> str:
@@ -49,5 +49,5 @@ def absent(method: str, when: str, what: str) -> list[Need]:
     missing = [name for name in MODULES.get(what, ()) if importlib.util.find_spec(name) is None]
     if not missing:
         return []
-    command = f"pip install 'passage-harness[{EXTRAS[what]}]'"
+    command = f"pip install 'passage-harness[{_EXTRAS[what]}]'"
     return [Need("modules", when, method, tuple(missing), command)]

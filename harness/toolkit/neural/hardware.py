@@ -9,17 +9,17 @@ from pathlib import Path
 
 from harness.errors import HarnessError
 
-DEVICES, DTYPES = ("auto", "cpu", "cuda"), ("auto", "fp32", "bf16", "fp16")
+_DEVICES, DTYPES = ("auto", "cpu", "cuda"), ("auto", "fp32", "bf16", "fp16")
 CPU_INFO, DEVICES_FOLDER = Path("/proc/cpuinfo"), Path("/dev")
 # the CPU flags for multiplying bf16: two of x86, and one that covers both instruction sets of ARM
-NATIVE_BF16 = {"avx512_bf16", "amx_bf16", "bf16"}
+_NATIVE_BF16 = {"avx512_bf16", "amx_bf16", "bf16"}
 
 
 def device(setting: str = "auto") -> str:
     """`cpu` or `cuda`: the device asked for. For `auto`: cuda if there is a GPU that the installed torch can
     use."""
-    if setting not in DEVICES:
-        raise HarnessError(f"device: expected one of {', '.join(DEVICES)}, got '{setting}'")
+    if setting not in _DEVICES:
+        raise HarnessError(f"device: expected one of {', '.join(_DEVICES)}, got '{setting}'")
     if setting == "auto":
         return "cuda" if gpus() else "cpu"
     if setting == "cuda" and not gpus():
@@ -52,7 +52,7 @@ def dtype(setting: str = "auto", device: str = "cpu") -> str:
         raise HarnessError("dtype: fp16 needs a GPU; choose bf16 or fp32")
     if setting != "auto":
         return setting
-    return "bf16" if device == "cuda" or _cpu_flags() & NATIVE_BF16 else "fp32"
+    return "bf16" if device == "cuda" or _cpu_flags() & _NATIVE_BF16 else "fp32"
 
 
 def threads() -> int:

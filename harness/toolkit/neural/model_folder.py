@@ -13,8 +13,8 @@ from harness.errors import HarnessError
 # The usual places of an ONNX file in a model's folder; the first that exists is read.
 EXPORTS = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
 # Model types whose positions begin after the padding's id.
-AFTER_PADDING = ("roberta", "xlm-roberta", "camembert", "mpnet")
-UNLIMITED = 1 << 20  # a tokenizer without a limit writes a larger number
+_AFTER_PADDING = ("roberta", "xlm-roberta", "camembert", "mpnet")
+_UNLIMITED = 1 << 20  # a tokenizer without a limit writes a larger number
 
 
 def read(path: Path) -> Any:
@@ -53,7 +53,7 @@ def positions(config: Mapping[str, Any]) -> int | None:
     if config.get("position_embedding_type") == "alibi" or "max_position_embeddings" not in config:
         return None
     whole = int(config["max_position_embeddings"])
-    if config.get("model_type") in AFTER_PADDING:
+    if config.get("model_type") in _AFTER_PADDING:
         return whole - int(config.get("pad_token_id", 1)) - 1
     return whole
 
@@ -74,7 +74,7 @@ def refuse_beyond(name: str, length: int | str, places: int | None) -> None:
 def length(folder: Path, most: int | None) -> int | None:
     """The smaller of `most` and the largest number of tokens that the folder's tokenizer allows a text."""
     limit = (read(folder / "tokenizer_config.json") or {}).get("model_max_length")
-    return limit if isinstance(limit, int) and limit < (most or UNLIMITED) else most
+    return limit if isinstance(limit, int) and limit < (most or _UNLIMITED) else most
 
 
 def code_of(config: Mapping[str, Any]) -> tuple[str, ...]:

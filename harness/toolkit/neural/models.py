@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 PACKAGE = "package:"
 COMMIT = re.compile(r"[0-9a-f]{40}")
-HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
-SECONDS = 3.0  # the longest time that planning waits for the hub
-READ = ("*.json", "*.txt", "*.model", "*.metadata", "*.jinja")  # beside the weights: they describe a model
+_HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
+_SECONDS = 3.0  # the longest time that planning waits for the hub
+_READ = ("*.json", "*.txt", "*.model", "*.metadata", "*.jinja")  # beside the weights: they describe a model
 WEIGHTS = ("*.safetensors",)
 CODE = ("*.py",)
 APART = ("_data*", ".data*")  # an ONNX file's name with one of these suffixes names a file of its weights
-DESCRIBES = ("*config*.json", "modules.json")  # the small files that planning reads
+_DESCRIBES = ("*config*.json", "modules.json")  # the small files that planning reads
 PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".msgpack", ".h5")
 
 
@@ -38,7 +38,7 @@ def located(model: Path | str, revision: str = "main") -> tuple[Path | str, str]
         return _in_package(model) or model, revision
     if made_models.is_planned(model):
         return model, revision
-    if not HUB_ID.fullmatch(model):
+    if not _HUB_ID.fullmatch(model):
         raise HarnessError(
             f"model: '{model}' is no name; write org/name for one of the hub, package:MODULE/FOLDER for one "
             f"that a Python package brings, or a path that starts with '.', '/' or '~'"
@@ -91,7 +91,7 @@ def described(model: Path | str, revision: str = "main") -> Path | None:
     if (here is None or not any(here.glob("*.json"))) and reachable(model, revision):
         from harness.toolkit.neural import hub
 
-        return hub.download(model, revision, DESCRIBES)
+        return hub.download(model, revision, _DESCRIBES)
     return here
 
 
@@ -132,7 +132,7 @@ def folder(
     from harness.toolkit.neural import hub
 
     apart = [name + end for name in weights if name.endswith(".onnx") for end in APART]
-    here = hub.download(model, revision, [*READ, *weights, *apart, *(CODE if trust_remote_code else ())])
+    here = hub.download(model, revision, [*_READ, *weights, *apart, *(CODE if trust_remote_code else ())])
     if any(file for end in weights for file in here.rglob(end)):
         return here
     pickled = [name for name in hub.names(model, revision) if name.endswith(PICKLED)]
@@ -203,4 +203,4 @@ def _asked(model: str, revision: str) -> Answer | None:
         from harness.toolkit.neural.hub import ask
     except ImportError:
         return None
-    return ask(model, revision, SECONDS)
+    return ask(model, revision, _SECONDS)

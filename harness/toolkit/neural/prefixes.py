@@ -21,23 +21,23 @@ from harness.toolkit.neural import backbones
 from harness.toolkit.neural.backbones import Backbone
 
 NAME = "harness_prefix"
-WEIGHTS = "prefix.safetensors"
+_WEIGHTS = "prefix.safetensors"
 
 
 def is_prefix(folder: Path) -> bool:
-    return (folder / WEIGHTS).is_file()
+    return (folder / _WEIGHTS).is_file()
 
 
 def save(folder: Path, prefix: Tensor, backbone: Backbone) -> None:
     """Writes a prefix, float32[layers, 2, heads, P, width] of keys and values, for a model's network."""
     backbones.write(folder, backbone)
     save_file(
-        {"prefix": prefix.detach().float().cpu().contiguous()}, folder / WEIGHTS, metadata={"format": "pt"}
+        {"prefix": prefix.detach().float().cpu().contiguous()}, folder / _WEIGHTS, metadata={"format": "pt"}
     )
 
 
 def read(folder: Path) -> Tensor:
-    return load_file(folder / WEIGHTS)["prefix"]
+    return load_file(folder / _WEIGHTS)["prefix"]
 
 
 def install(model: Any, prefix: Tensor) -> None:

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from tokenizers import Tokenizer
 
-BERT_TOKENISERS = (
+_BERT_TOKENISERS = (
     "BertTokenizer", "ConvBertTokenizer", "DPRContextEncoderTokenizer", "DPRQuestionEncoderTokenizer",
     "DPRReaderTokenizer", "DistilBertTokenizer", "ElectraTokenizer", "LayoutLMTokenizer", "LxmertTokenizer",
     "MPNetTokenizer", "MobileBertTokenizer", "SplinterTokenizer", "SqueezeBertTokenizer",
 )  # fmt: skip
-PROBES = ("a", "the", "0", "一")  # any tokenizer has a token for one of these texts
+_PROBES = ("a", "the", "0", "一")  # any tokenizer has a token for one of these texts
 
 
 class Tokens(NamedTuple):
@@ -177,7 +177,7 @@ def _normalise_as_configured(backend: Tokenizer, folder: Path) -> None:
 
     config = model_folder.read(folder / "tokenizer_config.json") or {}
     name = str(config.get("tokenizer_class", "")).removesuffix("Fast")
-    if name in BERT_TOKENISERS and isinstance(backend.normalizer, BertNormalizer):
+    if name in _BERT_TOKENISERS and isinstance(backend.normalizer, BertNormalizer):
         backend.normalizer = BertNormalizer(
             clean_text=True,
             handle_chinese_chars=config.get("tokenize_chinese_chars", True),
@@ -208,7 +208,7 @@ def _converted(folder: Path, trust_remote_code: bool, code_revision: str | None)
 
 def _templates(backend: Tokenizer, folder: Path) -> tuple[Template, Template]:
     """The templates of one text and of a pair, read off from how the post-processor encodes a probe."""
-    for probe in PROBES:
+    for probe in _PROBES:
         single = backend.encode(probe)
         pair = backend.encode(probe, probe)
         if 0 in single.sequence_ids and {0, 1} <= set(pair.sequence_ids):

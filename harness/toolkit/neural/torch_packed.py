@@ -64,7 +64,7 @@ _DISTILBERT = Layout(
     counts_padding=True,
 )
 _ROBERTA = _BERT._replace(counts_padding=False)
-LAYOUTS = {
+_LAYOUTS = {
     "BertModel": _BERT,
     "RobertaModel": _ROBERTA,
     "XLMRobertaModel": _ROBERTA,
@@ -108,7 +108,7 @@ class Weights(NamedTuple):
 def layout(model: Any) -> Layout | None:
     """The layout by which `pack` reads the network; None if `pack` does not support the network, or this
     torch or CPU lacks the operations."""
-    layout_of_type, config = LAYOUTS.get(type(model).__name__), model.config
+    layout_of_type, config = _LAYOUTS.get(type(model).__name__), model.config
     if getattr(model.config, "_attn_implementation", None) == PREFIXED:  # its attention also reads a prefix
         return None
     plain = (

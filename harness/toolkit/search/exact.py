@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from harness.types import Floats, Ints
 
 QUERIES = 4096  # queries searched in one pass over the vectors
-FEW = 8  # up to this many queries, scoring every pair is quicker than estimating first
+_FEW = 8  # up to this many queries, scoring every pair is quicker than estimating first
 CELLS = 1 << 22  # numbers in one block of vectors (16 MB), which stays in the last-level cache
 TILE = 1024  # vectors in one matrix product
-WASTE = 16  # if more than one pair in 16 is scored in vain, finer estimates are quicker
+_WASTE = 16  # if more than one pair in 16 is scored in vain, finer estimates are quicker
 
 
 class Best(NamedTuple):
@@ -65,7 +65,7 @@ def search(
     k = min(k, len(vectors))
     if k == 0 or len(queries) == 0:
         return np.full((len(queries), k), -1, np.int64), np.full((len(queries), k), -np.inf, np.float32)
-    find = _directly if len(queries) <= FEW else _by_estimates
+    find = _directly if len(queries) <= _FEW else _by_estimates
     results = [
         find(queries[start : start + QUERIES], vectors, k, threads)
         for start in range(0, len(queries), QUERIES)
@@ -127,7 +127,7 @@ def _by_estimates(queries: Floats, vectors: NDArray[Any], k: int, threads: int) 
             slack = scan.load(block, pool)
             work = partial(_scan_block, scan, slack, best, queries, block, start)
             wasted = sum(pool.map(work, edges[:-1], edges[1:]))
-            if scan.half and wasted * WASTE > len(queries) * len(block):
+            if scan.half and wasted * _WASTE > len(queries) * len(block):
                 scan = exact_scan.Singles(queries)
     keys = _cleared(best)
     keys.sort(axis=1)

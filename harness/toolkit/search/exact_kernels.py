@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from harness.types import Floats, Ints
 
 Loop = TypeVar("Loop", bound=Callable[..., Any])
-LEAP, STEP = 512, 32  # estimates are checked in leaps; a leap with a promising estimate, in steps
+_LEAP, _STEP = 512, 32  # estimates are checked in leaps; a leap with a promising estimate, in steps
 _LOW, _SHIFT, _SIGN = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint32(1 << 31)
 _HALF, _ROUND, _ONE = np.uint32(16), np.uint32(0x7FFF), np.uint32(1)
 
@@ -125,17 +125,17 @@ def scan(
 ) -> int:
     """Scores each pair whose estimate allows it to be among the k best. Returns how many pairs were scored in
     vain."""
-    wide, wasted = np.empty(LEAP, np.float32), 0
+    wide, wasted = np.empty(_LEAP, np.float32), 0
     for q in range(a, z):
         row, size, floor = estimates[q - a], sizes[q], floors[q]
         cut = cut_of(floor, slack[q], coarse)
-        for begin in range(0, len(vectors), LEAP):
-            count = min(LEAP, len(vectors) - begin)
+        for begin in range(0, len(vectors), _LEAP):
+            count = min(_LEAP, len(vectors) - begin)
             widen(row[begin : begin + count], half, wide)
             if not reach(wide, 0, count, cut):
                 continue
-            for first in range(0, count, STEP):
-                last = min(first + STEP, count)
+            for first in range(0, count, _STEP):
+                last = min(first + _STEP, count)
                 if not reach(wide, first, last, cut):
                     continue
                 for i in range(first, last):

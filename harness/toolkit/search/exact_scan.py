@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Doubles = NDArray[np.float64]
 
-SAFE = 1.01  # a margin, because the norms in the bounds are rounded too
+_SAFE = 1.01  # a margin, because the norms in the bounds are rounded too
 
 
 class Scan(Protocol):
@@ -93,7 +93,7 @@ class Singles:
 
     def load(self, block: Floats, pool: Executor) -> Doubles:
         self._block = block
-        slack: Doubles = 2 * _gamma(block.shape[1]) * self._norms * _norms(block).max() * SAFE
+        slack: Doubles = 2 * _gamma(block.shape[1]) * self._norms * _norms(block).max() * _SAFE
         return slack
 
     def estimates(self, a: int, z: int, first: int, last: int) -> NDArray[Any]:
@@ -128,7 +128,7 @@ class Halves:
     safe.
     """
 
-    half, coarse = True, 2.0**-8 * SAFE
+    half, coarse = True, 2.0**-8 * _SAFE
 
     def __init__(self, queries: Floats, rows: int, centre: Floats) -> None:
         import torch
@@ -152,7 +152,7 @@ class Halves:
         gamma, norms = _gamma(block.shape[1]), self._norms + self._lost
         rounding = self._lost * norm + norms * lost
         summing = gamma * norms * (norm + lost) + gamma * self._norms * longest
-        slack: Doubles = (rounding + summing) * SAFE + self._offsets
+        slack: Doubles = (rounding + summing) * _SAFE + self._offsets
         return slack
 
     def estimates(self, a: int, z: int, first: int, last: int) -> NDArray[Any]:

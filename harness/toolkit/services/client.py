@@ -24,7 +24,7 @@ from harness.toolkit.services.pace import Pace
 from harness.toolkit.services.settings import Service
 from harness.types import JSON
 
-FIRST_WAIT = 0.5  # the longest wait in seconds before the second try; it doubles with each further try
+_FIRST_WAIT = 0.5  # the longest wait in seconds before the second try; it doubles with each further try
 LONGEST_WAIT = 60.0
 _MILLION = 1_000_000
 
@@ -50,7 +50,7 @@ class Client:
     belongs to. Outside of a run they are kept in `folder`; without `folder`, they are removed with the
     client."""
 
-    def __init__(self, service: Service, folder: Path | None = None, first_wait: float = FIRST_WAIT) -> None:
+    def __init__(self, service: Service, folder: Path | None = None, first_wait: float = _FIRST_WAIT) -> None:
         context = CURRENT.get()
         here, self._step = context.responses, context.step
         self.service = service

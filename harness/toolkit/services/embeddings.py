@@ -14,13 +14,13 @@ from harness.types import JSON
 if TYPE_CHECKING:
     from harness.types import Floats
 
-BATCH = 64  # the most texts of a request
-LONGEST = 200_000  # the most bytes of a request's texts
+_BATCH = 64  # the most texts of a request
+_LONGEST = 200_000  # the most bytes of a request's texts
 
 
 def embed(
     client: Client, texts: Sequence[str], dimensions: int | None = None,
-    done: Callable[[int], None] | None = None, batch: int = BATCH,
+    done: Callable[[int], None] | None = None, batch: int = _BATCH,
 ) -> Floats:  # fmt: skip
     """float32[n, d]: the vector of each text, as the service returns it."""
     keys = [client.key("embeddings", text, dimensions, dict(client.service.extra)) for text in texts]
@@ -40,7 +40,7 @@ def _parts(texts: dict[str, str], batch: int) -> Iterator[dict[str, str]]:
     size = 0
     for key, text in texts.items():
         length = len(text.encode())
-        if part and (len(part) == batch or size + length > LONGEST):
+        if part and (len(part) == batch or size + length > _LONGEST):
             yield part
             part, size = {}, 0
         part[key] = text

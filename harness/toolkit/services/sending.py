@@ -13,8 +13,8 @@ from harness.toolkit.services.settings import Service
 from harness.types import JSON
 
 LONGEST_WAIT = 300.0  # the longest wait in seconds that a service may demand
-AGAIN = {408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529}
-SHOWN = 200  # characters of a service's message that an error shows
+_AGAIN = {408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529}
+_SHOWN = 200  # characters of a service's message that an error shows
 
 
 class Retry(Exception):
@@ -80,8 +80,8 @@ def _decoded(content: bytes) -> JSON:
 def _failure(response: httpx.Response, content: bytes, service: Service) -> Retry | Refused:
     code, message = _error(content)
     message = redacted(message, service)
-    reason = f": {message[:SHOWN]}" if message else ""
-    if response.status_code in AGAIN and code != "insufficient_quota":
+    reason = f": {message[:_SHOWN]}" if message else ""
+    if response.status_code in _AGAIN and code != "insufficient_quota":
         return Retry(str(response.status_code), _wait(response.headers.get("Retry-After")))
     return Refused(f"{response.status_code} {response.reason_phrase}{reason}")
 

@@ -6,13 +6,13 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-TEXT = nb.types.Array(nb.uint32, 1, "C", readonly=True)
+_TEXT = nb.types.Array(nb.uint32, 1, "C", readonly=True)
 _M1, _M2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)  # odd: golden ratio, xxHash
 _LOW, _SHIFT = np.uint64(0xFFFFFFFF), np.uint64(32)
 _ZERO, _ONE, _TWO = np.uint64(0), np.uint64(1), np.uint64(2)
 
 
-@nb.njit(nb.void(TEXT, nb.int32[::1], nb.int32[::1], nb.uint64[:, ::1]), nogil=True, cache=True)
+@nb.njit(nb.void(_TEXT, nb.int32[::1], nb.int32[::1], nb.uint64[:, ::1]), nogil=True, cache=True)
 def hash_spans(
     text: NDArray[np.uint32],  # uint32[C]
     starts: NDArray[np.int32],  # int32[T]

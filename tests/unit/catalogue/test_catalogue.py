@@ -190,6 +190,30 @@ def test_a_plugin_that_does_not_load_is_kept_with_its_reason(install, text, erro
     assert catalogue.load().find("combiners", "rrf").record.name == "rrf"
 
 
+@pytest.mark.parametrize(
+    "declared",
+    ["HARNESS_API = 2", "HARNESS_API: int = 2", "from harness.plugin import Later\nHARNESS_API = 2"],
+)
+def test_a_plugin_for_a_later_api_is_refused_with_both_numbers_and_without_importing_it(
+    install, capsys, declared
+):
+    install({"stranger/__init__.py": declared}, {"stranger": "stranger"})
+    error = plugin("stranger").error
+    assert error.startswith("it was written for API 2, and this harness has API 1; upgrade passage-harness")
+    assert "stranger" not in sys.modules
+    assert cli.main(["list"]) == 0
+    assert error in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("declared", ["HARNESS_API = 1\n", "", "# HARNESS_API = 2\n"])
+def test_a_plugin_for_this_api_or_without_one_is_loaded(install, declared):
+    install(
+        {"stranger/__init__.py": declared + textwrap.dedent(GOOD), "stranger/longest.py": LONGEST},
+        {"stranger": "stranger"},
+    )
+    assert plugin("stranger").error is None
+
+
 def test_a_broken_plugin_is_named_when_a_name_is_not_found(install):
     install({"stranger/__init__.py": "1 / 0"}, {"stranger": "stranger"})
     with pytest.raises(HarnessError) as caught:

@@ -6,12 +6,12 @@ import itertools
 
 import numpy as np
 import pytest
+from harness.execution.steps.task import reported
 
 from harness.collection.context_additions import _checked
 from harness.collection.corpus_rows import rows_of
 from harness.collection.queries import write_judgements, write_queries
 from harness.errors import ContractError, HarnessError
-from harness.execution.steps.task import reported
 from harness.findings import Finding, entry
 from harness.types import Addition, Document, Edit, Judgement, Passage, Query
 

@@ -6,12 +6,12 @@ from types import SimpleNamespace
 
 import numba
 import pytest
+from harness.execution.steps.task import Outcome, Task
 from numba.core import event
 from numba.core.caching import IndexDataCacheFile
 
 from harness.errors import HarnessError
 from harness.execution import compile_time, steps
-from harness.execution.steps.task import Outcome, Task
 from harness.records import Retriever
 
 WORK = {"method": {"kind": "retrievers", "name": "toy", "params": {}}}

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from harness.execution.steps import cutting
 
 from harness.execution.estimate import free_seconds, measured
-from harness.execution.steps import cutting
 from harness.store.manifest import Artifact
 
 INDEX = {"kind": "index", "inputs": ["corpus-0"], "method": {"name": "bm25", "params": {}}}

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from harness.execution.steps import counting, searching
+from harness.execution.steps.searching import FEW
+from harness.execution.steps.task import Task
 
 from harness.collection import corpus
 from harness.collection.composed_texts import View
 from harness.collection.queries import Queries
 from harness.errors import ContractError
-from harness.execution.steps import counting, searching
-from harness.execution.steps.searching import FEW
-from harness.execution.steps.task import Task
 from harness.types import JSON, Document, Hits, Passage
 
 QUERIES = FEW + 3  # of two blocks

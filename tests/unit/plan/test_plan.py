@@ -165,8 +165,9 @@ def test_what_is_missing_is_a_need_and_no_error(tmp_path):
 
 
 def test_every_kind_of_step_has_a_format():
-    from harness.execution import steps
     from harness.plan.kinds import FORMATS, PART
+
+    from harness.execution import steps
 
     assert FORMATS.keys() == {*steps.EXECUTORS, PART}  # a part is executed as its step is
 

@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 
 from harness import catalogue, suite
-
-from harness.running import preparation
 from harness.errors import HarnessError
 from harness.problems import dotted
+from harness.running import preparation
 from harness.store.artifacts import Store
 
 CATALOGUE = catalogue.load()
@@ -326,7 +325,7 @@ def at_once(tmp_path: Path, text: str) -> set[tuple[int, str]]:
     """The lines and the keys of all problems that one `harness check` finds."""
     (tmp_path / "s.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(HarnessError) as error:
-        runner.read(tmp_path / "s.yaml", CATALOGUE, Store(tmp_path / "store").open())
+        preparation.read(tmp_path / "s.yaml", CATALOGUE, Store(tmp_path / "store").open())
     return {(problem.place.line, dotted(problem.path)) for problem in error.value.problems}
 
 

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from harness.types import Floats
 
-LARGEST = 127
+_LARGEST = 127
 GROUP = 1024  # neighbours are compared within groups of this many vectors
-PROBES, NEAREST = 16, 10  # the first vectors of each group, and the nearest neighbours of each
-SAME = 1e-6  # neighbours whose exact cosines differ by less are equally near; copies of a text, for example
+_PROBES, NEAREST = 16, 10  # the first vectors of each group, and the nearest neighbours of each
+_SAME = 1e-6  # neighbours whose exact cosines differ by less are equally near; copies of a text, for example
 
 
 class Scaled:
@@ -39,10 +39,10 @@ def scaled(rows: Floats) -> tuple[NDArray[np.int8], Floats]:
     """The rows (float32[n, d], finite) as whole numbers int8[n, d] and scales float32[n]. The number with the
     largest absolute value in a row becomes 127 or -127. The result for a row does not depend on other
     rows."""
-    scales = np.abs(rows).max(axis=1, initial=0) / np.float32(LARGEST)
+    scales = np.abs(rows).max(axis=1, initial=0) / np.float32(_LARGEST)
     with np.errstate(divide="ignore", invalid="ignore"):
         whole = np.rint(rows / scales[:, None])
-    whole = np.clip(np.nan_to_num(whole, nan=0), -LARGEST, LARGEST)  # a row of zeros has the scale 0
+    whole = np.clip(np.nan_to_num(whole, nan=0), -_LARGEST, _LARGEST)  # a row of zeros has the scale 0
     return whole.astype(np.int8), scales
 
 
@@ -50,7 +50,7 @@ def neighbours(rows: Floats, stored: Floats) -> tuple[int, int]:
     """How many of the nearest neighbours by `rows` are also among the nearest by `stored`, and how many were
     compared. Compared are the NEAREST neighbours by inner product of each of the first PROBES rows."""
     count = len(rows)
-    probes, nearest = min(PROBES, count), min(NEAREST, count - 1)
+    probes, nearest = min(_PROBES, count), min(NEAREST, count - 1)
     if nearest < 1:
         return 0, 0
     exact, estimated = rows[:probes] @ rows.T, rows[:probes] @ stored.T
@@ -58,6 +58,6 @@ def neighbours(rows: Floats, stored: Floats) -> tuple[int, int]:
         np.fill_diagonal(scores, -np.inf)
     least = np.partition(exact, count - nearest, axis=1)[:, count - nearest]
     best = np.argpartition(estimated, count - nearest, axis=1)[:, count - nearest :]
-    slack = SAME * np.linalg.norm(rows[:probes], axis=1) * np.linalg.norm(rows, axis=1).max()
+    slack = _SAME * np.linalg.norm(rows[:probes], axis=1) * np.linalg.norm(rows, axis=1).max()
     agreed = np.take_along_axis(exact, best, axis=1) >= (least - slack)[:, None]
     return int(agreed.sum()), probes * nearest

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from harness.types import JSON, IndexPart, Ints
 
 VECTORS, POSITIONS = "vectors.npy", "positions.npy"
-SCALES, NEIGHBOURS = "scales.npy", "neighbours.npy"  # only beside vectors in int8
+_SCALES, _NEIGHBOURS = "scales.npy", "neighbours.npy"  # only beside vectors in int8
 _EMPTY = 128  # bytes of an .npy file with a header alone, which cannot be mapped
 ROWS = 1 << 16  # rows that `join` copies at a time
-STORED: dict[str, np.dtype[Any]] = {
+_STORED: dict[str, np.dtype[Any]] = {
     "fp32": np.dtype("<f4"), "fp16": np.dtype("<f2"), "int8": np.dtype("|i1"),
 }  # fmt: skip
 
@@ -46,11 +46,11 @@ class _File(NamedTuple):
 
 
 def _files(texts: int, dimension: int, stored: str) -> list[_File]:
-    files = [_File(VECTORS, (texts, dimension), STORED[stored]), _File(POSITIONS, (texts,), np.dtype("<i8"))]
+    files = [_File(VECTORS, (texts, dimension), _STORED[stored]), _File(POSITIONS, (texts,), np.dtype("<i8"))]
     if stored == "int8":
         groups = -(-texts // int8.GROUP)
-        files.append(_File(SCALES, (texts,), np.dtype("<f4")))
-        files.append(_File(NEIGHBOURS, (groups, 2), np.dtype("<i4"), int8.GROUP))
+        files.append(_File(_SCALES, (texts,), np.dtype("<f4")))
+        files.append(_File(_NEIGHBOURS, (groups, 2), np.dtype("<i4"), int8.GROUP))
     return files
 
 
@@ -66,14 +66,14 @@ def writer(folder: Path, texts: int, dimension: int, stored: str = "fp32") -> Wr
         arrays: dict[str, NDArray[Any]] = {POSITIONS: shard.positions}
         if stored == "int8":
             _refuse_strange(rows, rows, shard.positions, stored)
-            arrays[VECTORS], arrays[SCALES] = int8.scaled(rows)
-            read_back = int8.Scaled(arrays[VECTORS], arrays[SCALES])[:]
+            arrays[VECTORS], arrays[_SCALES] = int8.scaled(rows)
+            read_back = int8.Scaled(arrays[VECTORS], arrays[_SCALES])[:]
             groups = [slice(start, start + int8.GROUP) for start in range(0, len(rows), int8.GROUP)]
             neighbours = [int8.neighbours(rows[group], read_back[group]) for group in groups]
-            arrays[NEIGHBOURS] = np.array(neighbours, np.int32).reshape(len(groups), 2)
+            arrays[_NEIGHBOURS] = np.array(neighbours, np.int32).reshape(len(groups), 2)
         else:
             with np.errstate(over="ignore"):
-                arrays[VECTORS] = rows.astype(STORED[stored])
+                arrays[VECTORS] = rows.astype(_STORED[stored])
             _refuse_strange(rows, arrays[VECTORS], shard.positions, stored)
         for name, values in arrays.items():
             put(name, shard.first, values)
@@ -111,8 +111,8 @@ def _putting(folder: Path, files: Sequence[_File]) -> Callable[[str, int, NDArra
 def read(folder: Path) -> Vectors:
     """The vectors and positions in a folder, mapped: only what is accessed is in memory."""
     rows: Any = _mapped(folder / VECTORS)
-    if rows.dtype == STORED["int8"]:
-        rows = int8.Scaled(rows, _mapped(folder / SCALES))
+    if rows.dtype == _STORED["int8"]:
+        rows = int8.Scaled(rows, _mapped(folder / _SCALES))
     return Vectors(rows, _mapped(folder / POSITIONS))
 
 
@@ -121,7 +121,7 @@ def facts(folder: Path, stored: str) -> dict[str, JSON]:
     is the share of the nearest neighbours within each group that the stored vectors find."""
     if stored != "int8":
         return {"stored": stored}
-    kept, compared = _mapped(folder / NEIGHBOURS).sum(axis=0, dtype=np.int64).tolist()
+    kept, compared = _mapped(folder / _NEIGHBOURS).sum(axis=0, dtype=np.int64).tolist()
     share = {"int8_recall": round(kept / compared, 6)} if compared else {}
     return {"stored": stored, **share, "int8_recall_at": int8.NEAREST, "int8_recall_among": int8.GROUP}
 

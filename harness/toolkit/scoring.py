@@ -1,4 +1,4 @@
-"""Scores of groups of queries, for analyses: each system's mean over the queries of each group."""
+"""Numbers of scores for analyses and measures: means, also of groups of queries, and agreement of orders."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ import numpy as np
 
 from harness.collection.queries import Queries
 from harness.scoring.analysis_input import AnalysisInput
+from harness.scoring.measures.ideal import relevant
+from harness.scoring.rank_agreement import kendall_tau
 from harness.scoring.score import Scores, mean
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+__all__ = ["kendall_tau", "mean", "means_of_groups", "relevant", "slice_groups", "system_means_of_groups"]
 
 
 def slice_groups(queries: Queries) -> dict[str, NDArray[np.bool_]]:
