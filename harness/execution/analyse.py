@@ -15,10 +15,12 @@ from harness.execution.task import Outcome, Task, Texts
 from harness.findings import Finding
 from harness.records import Column
 from harness.scoring import protocols
-from harness.scoring.analysis_input import AnalysisInput, SystemRun
+from harness.scoring.analysis_input import AnalysisInput, SystemRun, TrainedModel
 from harness.scoring.rules import judged_by
 from harness.steps.analyse import Analyse, Analysed
+from harness.steps.record import keyed
 from harness.steps.texts import Texts as PlannedTexts
+from harness.steps.train import Train
 from harness.types import Hits
 
 
@@ -92,4 +94,14 @@ def _system_run(system: Analysed, task: Task, texts: Texts) -> SystemRun:
         reported=tuple(reported),
         parameters=tuple(combine.method.given) if combine else (),
         vary=vary if combine else None,
+        reranks=system.reranks,
+        trained=None if system.trained is None else _trained(system.trained),
     )
+
+
+def _trained(step: Train) -> TrainedModel:
+    """A training without its inputs, which are other steps for each number of negatives."""
+    method = step.method
+    params = {**method.params, **{bound.parameter: keyed(bound.value) for bound in method.bound}}
+    settings = {"seed": step.seed, "draw": step.draw, "share": step.share, "queries": step.queries}
+    return TrainedModel(method.name, params, settings, step.take)

@@ -15,6 +15,8 @@ from harness.steps.augment import Augment
 from harness.steps.combine import Combine
 from harness.steps.index import Index
 from harness.steps.record import Ref, keyed
+from harness.steps.rerank import Rerank
+from harness.steps.train import Train
 
 
 def steps(plan: Plan, rows: Sequence[Row], columns: Sequence[Column]) -> Iterator[Step]:
@@ -63,6 +65,8 @@ def _system(plan: Plan, row: Row) -> Analysed:
         (id, step.record) for id, step in plan.steps.items()
         if id in ancestors and isinstance(step.record, Augment | Index)
     ]  # fmt: skip
+    of_row = (step.record for id, step in plan.steps.items() if id in ancestors)
+    trained = [step for step in of_row if isinstance(step, Train)]
     indexes = [step for _, step in preparing if isinstance(step, Index)]
     hits: Ref[Hits] = Ref(row.hits)
     return Analysed(
@@ -74,4 +78,6 @@ def _system(plan: Plan, row: Row) -> Analysed:
         retriever=keys.key(keyed(indexes[0].method)) if len(indexes) == 1 else None,
         reporting=tuple(Reporting(step.kind, step.method.name, id) for id, step in preparing),
         combine=record if isinstance(record, Combine) else None,
+        reranks=any(isinstance(plan.steps[id].record, Rerank) for id in ancestors),
+        trained=trained[-1] if trained else None,
     )

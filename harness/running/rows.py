@@ -14,7 +14,7 @@ from harness.execution.open_dataset import Opened, opened, place_of, read_parts
 from harness.execution.progress import Reporter
 from harness.execution.schedule import Failure
 from harness.findings import Finding
-from harness.leaderboard import board_file, instance_curves, model
+from harness.leaderboard import board_file, model
 from harness.leaderboard.averages import with_averages
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import Board, Cost, Dataset, Reported, SuiteFacts, Tuning
@@ -100,8 +100,6 @@ def board_of_run(
         analyses=(*analyses, *training_curves.findings(planned, store)),
         environment=board_file.environment(),
     )
-    drawn = tuple(instance_curves.findings(board))
-    board = msgspec.structs.replace(board, analyses=(*(board.analyses or ()), *drawn))
     return with_seeds(with_averages(Leaderboard(board, out))).data, failed
 
 

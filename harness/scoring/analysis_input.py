@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from harness.collection.composed_texts import View
 from harness.collection.corpus import Corpus
@@ -18,6 +18,15 @@ from harness.types import JSON, Hits, Unit
 
 if TYPE_CHECKING:
     from harness.types import Floats
+
+
+class TrainedModel(NamedTuple):
+    """How a model of a system was trained by the suite."""
+
+    trainer: str
+    params: Mapping[str, JSON]
+    settings: Mapping[str, JSON]  # seed, number of queries, and how negatives are drawn
+    negatives: int  # the most negatives of a query in one epoch
 
 
 @dataclass(frozen=True)
@@ -34,6 +43,8 @@ class SystemRun:
     reported: tuple[JSON, ...]  # the facts that its methods reported: {"step", "method", "facts"}
     parameters: tuple[str, ...]  # the parameters of its combiner, if it has one
     vary: Callable[[str, float], Hits] | None  # gives its combiner's hits with another value of a parameter
+    reranks: bool = False  # whether its hits are those of a re-ranker
+    trained: TrainedModel | None = None  # of the models that the suite trained for it: the last one
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from harness.steps.record import UNKEYED, ByMethod, Ref, Uses
 from harness.steps.rules import Rules
 from harness.steps.sizes import Amount, Sizes, of_queries
 from harness.steps.texts import Encoder, Texts
+from harness.steps.train import Train
 from harness.types import ColumnUnit, Unit
 
 
@@ -34,6 +35,8 @@ class Analysed(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     retriever: Annotated[str | None, UNKEYED] = None  # equal for equal retrievers; None: it has several
     reporting: Annotated[tuple[Reporting, ...], UNKEYED] = ()
     combine: Annotated[Combine | None, UNKEYED] = None  # given if another value can be tried
+    reranks: Annotated[bool, UNKEYED] = False
+    trained: Annotated[Train | None, UNKEYED] = None  # the last training of its models
 
 
 class Column(Struct, frozen=True, forbid_unknown_fields=True):

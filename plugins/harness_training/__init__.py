@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from harness.plugin import Facts, HarnessError, Trainer, hookimpl, param
+from harness.plugin import Analysis, Facts, HarnessError, Trainer, hookimpl, param
 
 if TYPE_CHECKING:
     from harness_training.cross_encoder import CrossEncoder
@@ -279,4 +279,14 @@ def harness_trainers() -> Iterable[Trainer]:
         params=RocketQAv2Params,
         parts=lambda params: ("retriever", "reranker"),
         **shared,
+    )
+
+
+@hookimpl
+def harness_analyses() -> Iterable[Analysis]:
+    yield Analysis(
+        name="instances",
+        summary="a measure against the number of passages of a query in training (RocketQAv2, figure 4)",
+        build="harness_training.instances:Instances",
+        libraries=("numpy",),
     )
