@@ -11,7 +11,7 @@ from harness.collection.context_additions import _checked
 from harness.collection.corpus_rows import rows_of
 from harness.collection.queries import write_judgements, write_queries
 from harness.errors import ContractError, HarnessError
-from harness.execution.steps.task import reported
+from harness.execution.task import reported
 from harness.findings import Finding, entry
 from harness.types import Addition, Document, Edit, Judgement, Passage, Query
 

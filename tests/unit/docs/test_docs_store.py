@@ -9,7 +9,6 @@ import pytest
 import yaml
 
 from harness import catalogue, cli, suite
-
 from harness.running import preparation
 from harness.store.artifacts import Store
 

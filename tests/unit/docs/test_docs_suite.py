@@ -9,9 +9,8 @@ import pytest
 import yaml
 
 from harness import catalogue, suite
-
-from harness.running import preparation
 from harness.errors import Problems
+from harness.running import preparation
 from harness.store.artifacts import Store
 from harness.suite import check, systems
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
 from harness.execution.steps import analysing
+
 from harness.types import JSON, Hits
 
 

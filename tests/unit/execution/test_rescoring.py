@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from harness.execution.steps.combining import _Remembered
+from harness.execution.combine import _Remembered
 from harness.types import Hits
 
 

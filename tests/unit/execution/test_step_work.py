@@ -7,7 +7,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-
 from harness.execution.step_work import (
     CorpusSize,
     Sizes,
@@ -19,6 +18,7 @@ from harness.execution.step_work import (
     work_done,
     work_of,
 )
+
 from harness.made_models import planned
 from harness.plan.graph import Step
 from harness.store.manifest import Artifact

@@ -11,9 +11,9 @@ from typing import Any
 
 import faulty_s3
 import pytest
+from harness.plan.kinds import PART
 
 from harness.errors import HarnessError
-from harness.plan.kinds import PART
 from harness.store import remote as remotes
 from harness.store import remote_address, remote_cleaning
 from harness.store.artifacts import Store

@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from harness import catalogue, suite
-
-from harness.running import preparation
 from harness.errors import HarnessError
+from harness.running import preparation
 from harness.store.artifacts import Store
 
 CATALOGUE = catalogue.load()

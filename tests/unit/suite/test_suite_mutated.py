@@ -14,9 +14,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from harness import catalogue
-
-from harness.running import preparation
 from harness.errors import HarnessError
+from harness.running import preparation
 from harness.store.artifacts import Store
 
 CATALOGUE = catalogue.load()
