@@ -7,9 +7,8 @@ import json
 from pathlib import Path
 
 from harness import catalogue, suite
-
-from harness.running import preparation
 from harness.plan.graph import Plan
+from harness.running import preparation
 from harness.store.artifacts import Store
 
 WORDS = ("river", "stone", "garden", "winter", "north", "old")

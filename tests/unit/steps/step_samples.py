@@ -27,7 +27,7 @@ CORPUS, QUERIES, JUDGEMENTS = ref("corpus-0"), ref("queries-0"), ref("judgements
 PLUGIN = Uses("english", "1", "0", {"numpy": "2"}, {"stop": ["the"]})
 METHOD = Method(name="bm25", version="1", sources="0", params={"k1": 0.9}, uses=(PLUGIN,))
 DENSE = Method(
-    name="dense", version="1", sources="0", params={"model": None},
+    name="dense", version="1", sources="0", params={"models": ["m", None]},
     bound=(Bound("k", Found("trials-0", "k")), Bound("models", Model("train-0", "retriever"), 1)),
     backbones=(Backbone(Model("train-1", "model")),),
 )  # fmt: skip
