@@ -90,11 +90,13 @@ def _memory(step: Step, work: Amount, known: Sequence[Measured]) -> float:
 
 
 def read_all(store: Store) -> dict[str, Artifact]:
-    """The manifests of all artifacts in the store, by the id of the step."""
+    """The manifests of all artifacts in the store that this version can read, by the id of the step."""
     artifacts = {}
     for name in store.steps():
         with contextlib.suppress(Corrupt):
-            artifacts[name] = store.read(name, trust=True)
+            artifact = store.read(name, trust=True)
+            if artifact.record:  # raises Corrupt if another version of the harness has written it
+                artifacts[name] = artifact
     return artifacts
 
 

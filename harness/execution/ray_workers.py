@@ -95,7 +95,8 @@ class RayWorkers:
     def resources(self, step: Step) -> Resources:
         """The resources of a step: those that the suite gives for its method. Where the suite gives no cores,
         the step gets one, or as many as the smallest node has if the method uses all cores."""
-        method = method_of(step.record)
+        record = step.record.whole if isinstance(step.record, Part) else step.record
+        method = None if record is None else method_of(record)
         wanted = {} if method is None else dict(method.resources)
         cpus = wanted.pop("cpus", self.cores if method is not None and method.cores == "all" else 1)
         gpus, memory = wanted.pop("gpus", 0), wanted.pop("memory", None)

@@ -19,27 +19,27 @@ Made = TypeVar("Made", covariant=True)
 UNKEYED: Final = "unkeyed"  # marks a field that changes no number: it is in no key, and names no input
 
 
-class Ref(Struct, Generic[Made], frozen=True):
+class Ref(Struct, Generic[Made], frozen=True, forbid_unknown_fields=True):
     """The result of another step. `Made` is the type of the result; only type checkers read it."""
 
     step: str  # the id of the step
 
 
-class Found(Struct, frozen=True, tag="found", tag_field="by"):
+class Found(Struct, frozen=True, tag="found", tag_field="by", forbid_unknown_fields=True):
     """A parameter's value that a tuning step finds."""
 
     step: str
     name: str  # of the parameter
 
 
-class Model(Struct, frozen=True, tag="model", tag_field="by"):
+class Model(Struct, frozen=True, tag="model", tag_field="by", forbid_unknown_fields=True):
     """A model that the suite makes, or one of several that one training makes."""
 
     step: str  # the step that trains the model, or that chooses its checkpoint
     part: str
 
 
-class Backbone(Struct, frozen=True):
+class Backbone(Struct, frozen=True, forbid_unknown_fields=True):
     """A model without which a made model cannot be loaded: a folder, or another made model. The trainer's
     parameters have the digest of the folder."""
 
@@ -47,7 +47,7 @@ class Backbone(Struct, frozen=True):
     folder: Annotated[str, UNKEYED] = ""
 
 
-class Bound(Struct, frozen=True):
+class Bound(Struct, frozen=True, forbid_unknown_fields=True):
     """A parameter whose value another step makes."""
 
     parameter: str
@@ -55,7 +55,7 @@ class Bound(Struct, frozen=True):
     item: int | None = None  # the place of the value, if the parameter is a list
 
 
-class Uses(Struct, frozen=True):
+class Uses(Struct, frozen=True, forbid_unknown_fields=True):
     """A record of a plugin as it enters a key."""
 
     name: str

@@ -16,6 +16,7 @@ from harness.store import disk
 from harness.types import JSON
 
 MANIFEST = "manifest.json"
+OTHER_VERSION = f"its {MANIFEST} is of another version of passage-harness"
 REMOVED = "it was removed while it was read"
 Stamp: TypeAlias = tuple[int, int]  # inode and time stamp
 
@@ -37,7 +38,7 @@ class Artifact(NamedTuple):
         try:
             return steps.of_keyed(self.keyed)
         except msgspec.ValidationError as error:
-            raise Corrupt(self.id, f"its {MANIFEST} is of another version of passage-harness") from error
+            raise Corrupt(self.id, OTHER_VERSION) from error
 
 
 class Corrupt(Exception):
@@ -80,7 +81,10 @@ def read(step: str, folder: Path) -> Artifact:
     content = orjson.loads(body)
     if content["step"] != step:
         raise Corrupt(step, f"its {MANIFEST} is another step's")
-    return Artifact(step, folder, content["keyed"], content["facts"], content["cost"], content["files"])
+    try:
+        return Artifact(step, folder, *(content[name] for name in ("keyed", "facts", "cost", "files")))
+    except KeyError as error:
+        raise Corrupt(step, OTHER_VERSION) from error
 
 
 def stamp(folder: Path) -> Stamp | None:

@@ -234,17 +234,15 @@ def test_within_names_what_is_scored_and_a_text_twice_is_found_once(tmp_path):
 
 def test_the_retriever_and_the_reranker_share_one_index():
     from harness import catalogue
-    from harness.plan import keys
+    from harness.plan import methods
 
     known = catalogue.load()
-    described = []
+    used = []
     for kind, given in (("retrievers", {"search": Approximate(Ivf())}), ("rerankers", {})):
         record = known.find(kind, "colbert").record
         values = record.params("org/name", **given)
-        described.append(
-            keys.method(known.find(kind, "colbert"), values, lambda path: "", record.search_only)
-        )
-    assert described[0] == described[1]
+        used.append(methods.uses(known.find(kind, "colbert"), values, lambda path: "", record.search_only))
+    assert used[0] == used[1]
 
 
 def test_a_killed_index_goes_on_with_the_shard_that_it_was_at(tmp_path, monkeypatch):

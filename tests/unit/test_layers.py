@@ -10,6 +10,7 @@ CORE = ROOT / "harness"
 # Each package may import what stands before it; those of one line may not import each other.
 LAYERS = [
     ["types", "problems", "user_cache"],
+    ["steps"],
     ["errors"],
     ["functions"],
     ["findings", "made_models"],
@@ -25,7 +26,7 @@ LAYERS = [
     ["scoring"],
     ["execution"],
     ["leaderboard"],
-    ["runner"],
+    ["running"],
     ["exchange"],
     ["compare"],
     ["verify"],

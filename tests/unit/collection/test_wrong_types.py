@@ -6,12 +6,12 @@ import itertools
 
 import numpy as np
 import pytest
-from harness.execution.steps.task import reported
 
 from harness.collection.context_additions import _checked
 from harness.collection.corpus_rows import rows_of
 from harness.collection.queries import write_judgements, write_queries
 from harness.errors import ContractError, HarnessError
+from harness.execution.task import reported
 from harness.findings import Finding, entry
 from harness.types import Addition, Document, Edit, Judgement, Passage, Query
 
@@ -85,7 +85,7 @@ def test_a_wrong_value_is_a_broken_contract_or_fits(kind, tmp_path):
 @pytest.mark.parametrize("name", ["none", "int", "text", "bytes", "float", "type"])
 def test_what_holds_no_values_is_a_broken_contract(kind, name, tmp_path):
     write, _ = WRITERS[kind]
-    with pytest.raises(ContractError, match="must be iterable"):
+    with pytest.raises(ContractError, match="must be iterable, not"):
         write(tmp_path, WRONG[name])
 
 

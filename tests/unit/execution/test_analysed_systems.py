@@ -2,44 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
-import pytest
-from harness.execution.steps import analysing
+from step_samples import CORPUS, changed, ref
 
-from harness.types import JSON, Hits
-
-
-class Step:
-    """A step with its systems. `opened` has the texts that were opened, in order."""
-
-    def __init__(self, systems: list[JSON]) -> None:
-        self.work = {"systems": systems}
-        self.store = self
-        self.opened: list[JSON] = []
-
-    def texts(self, work: JSON) -> Any:
-        self.opened.append(work["texts"])
-        return [work["texts"]]
-
-    def read(self, step: str) -> str:
-        return step
+from harness.execution import analyse
+from harness.steps import Analyse
+from harness.steps.analyse import Analysed
+from harness.steps.record import Ref
+from harness.steps.texts import Texts
+from harness.types import Unit
 
 
-def system(name: str, unit: str) -> JSON:
-    texts = {"corpus": "corpus-0", "stages": [], "unit": unit, "language": "en"}
-    return {
-        "name": name, "unit": unit, "hits": f"search-{name}", "texts": texts, "context": [], "retriever": None,
-        "telling": [], "combine": None,
-    }  # fmt: skip
+class Task:
+    """A task of an analysis. `opened` has the texts that were opened, in order."""
+
+    def __init__(self) -> None:
+        self.opened: list[Texts] = []
+
+    def texts(self, texts: Texts) -> Any:
+        self.opened.append(texts)
+        return [texts]
+
+    def hits(self, ref: Ref[Any]) -> str:
+        return ref.step
 
 
-def test_systems_that_read_the_same_texts_share_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def system(name: str, unit: Unit) -> Analysed:
+    return Analysed(name=name, hits=ref(f"search-{name}"), texts=Texts(corpus=CORPUS, unit=unit), unit=unit)
+
+
+def test_systems_that_read_the_same_texts_share_them() -> None:
     """One view of a large corpus takes much memory, and a grid may have hundreds of systems."""
-    monkeypatch.setattr(analysing.hits_files, "load", lambda artifact: artifact)
-    step: Any = Step([system("a", "passage"), system("b", "document"), system("c", "passage")])
-    first, second, third = analysing._system_runs(step)
-    hits: list[Hits] = [run.hits for run in (first, second, third)]
-    assert hits == ["search-a", "search-b", "search-c"]
+    systems, task = (system("a", "passage"), system("b", "document"), system("c", "passage")), Task()
+    first, second, third = analyse._system_runs(changed(Analyse, systems=systems), cast("Any", task))
+    assert [cast("Any", run.hits) for run in (first, second, third)] == ["search-a", "search-b", "search-c"]
     assert first.texts is third.texts
-    assert [each["unit"] for each in step.opened] == ["passage", "document"]
+    assert [texts.unit for texts in task.opened] == ["passage", "document"]

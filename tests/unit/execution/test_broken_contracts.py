@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from harness.execution.steps import checked
-from harness.execution.steps.task import reported
 
 from harness.collection.context_additions import _checked
 from harness.collection.corpus import Corpus, write
 from harness.errors import ContractError
+from harness.execution import checked
+from harness.execution.task import reported
 from harness.types import Addition, Document, Edit, Hits, Passage
 
 DOCUMENTS = [

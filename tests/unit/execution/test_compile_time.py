@@ -6,28 +6,28 @@ from types import SimpleNamespace
 
 import numba
 import pytest
-from harness.execution.steps.task import Outcome, Task
 from numba.core import event
 from numba.core.caching import IndexDataCacheFile
+from step_samples import changed
 
 from harness.errors import HarnessError
-from harness.execution import compile_time, steps
+from harness.execution import compile_time, executors
+from harness.execution.task import Outcome, Task
 from harness.records import Retriever
+from harness.steps import Index, Label
 
-WORK = {"method": {"kind": "retrievers", "name": "toy", "params": {}}}
 
-
-def cost(monkeypatch, tmp_path, work=WORK, **said):
+def cost(monkeypatch, tmp_path, kind=Index, **said):
     """Of a step that compiles a function, by a method that says so much of itself."""
 
-    def compiles(task):
+    def compiles(step, task):
         assert numba.njit(lambda x: x + 1)(1) == 2
         return Outcome({}, {})
 
-    monkeypatch.setitem(steps.EXECUTORS, "toy", compiles)
+    monkeypatch.setitem(executors.EXECUTORS, kind, compiles)
     record = Retriever(name="toy", summary="a toy", build=lambda params: None, **said)
     catalogue = SimpleNamespace(find=lambda kind, name: SimpleNamespace(record=record))
-    return steps.execute(Task("toy", work, tmp_path, None, catalogue, lambda done, of: None)).cost
+    return executors.execute(Task(changed(kind), tmp_path, None, catalogue, lambda done, of: None)).cost
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_a_step_that_fails_leaves_no_listener_in_its_process(monkeypatch, tmp_pa
 
 def test_a_method_that_does_not_name_numba_is_not_listened_to(monkeypatch, tmp_path):
     assert "compile_seconds" not in cost(monkeypatch, tmp_path)
-    assert "compile_seconds" not in cost(monkeypatch, tmp_path, work={})
+    assert "compile_seconds" not in cost(monkeypatch, tmp_path, kind=Label, libraries=("numba",))
 
 
 def test_processes_that_save_code_of_a_function_for_other_types_at_once_do_not_mix_it(tmp_path):

@@ -7,9 +7,9 @@ import types
 from pathlib import Path
 
 import pytest
-from harness.execution.steps.cutting import with_parts
 
 from harness.execution.energy import Meter
+from harness.execution.executors import with_parts
 from harness.store.manifest import Artifact
 
 

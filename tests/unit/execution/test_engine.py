@@ -14,17 +14,18 @@ from types import SimpleNamespace
 from typing import ClassVar
 
 import pytest
+from step_samples import alone
 
 from harness.execution import worker_handle as module
 from harness.execution.engine import MOVES, Engine, StepLimits
 from harness.execution.progress import Silent
 from harness.execution.worker_handle import Child
 from harness.plan.graph import Step
+from harness.steps import Label
 from harness.store.artifacts import Store
 from harness.store.manifest import Corrupt
 
 LONG = 120  # seconds until what must come is given up, whatever else the machine does
-STEP = Step("index", "0" * 64, "a dataset", "a method", {}, {"big": "x" * 300_000}, (), ())
 SAY = "import os, sys, time; line = os.fdopen(int(sys.argv[3]), 'w', buffering=1);"
 
 
@@ -108,7 +109,7 @@ def test_a_death_is_noticed_though_a_fork_holds_the_pipes(start) -> None:
 def test_a_large_request_to_a_dead_or_deaf_child_does_not_raise(start) -> None:
     child = start("pass")
     child.process.wait()
-    child.send(STEP)
+    child.send(b"x" * 300_000)
     assert child.event(LONG) == {"event": "died"}
 
 
@@ -187,7 +188,7 @@ class Lost:
         self.last = {"event": "gone", "reason": "the node died", **event}
         self.closed = False
 
-    def send(self, step: Step, ask: str = "result") -> None: ...
+    def send(self, request: bytes) -> None: ...
 
     def event(self, timeout: float | None, memory: float | None) -> dict[str, object]:
         return self.last
@@ -220,7 +221,7 @@ def engine_of(step: Step, folder: Path, done: object = lambda step: None) -> Eng
     return engine
 
 
-SMALL = STEP._replace(work={"inputs": []})
+SMALL = alone(Label)
 
 
 def test_a_step_that_a_lost_machine_had_pushed_is_not_done_again(tmp_path: Path) -> None:
@@ -256,7 +257,7 @@ def test_the_deadline_moves_while_numba_compiles(tmp_path: Path, monkeypatch: py
         steps = 0
         events: ClassVar = [("started", 0), ("compiling", 3), ("compiled", 100), ("progress", 1)]
 
-        def send(self, step: Step, ask: str = "result") -> None: ...
+        def send(self, request: bytes) -> None: ...
 
         def event(self, timeout: float | None, memory: float | None) -> dict[str, object] | None:
             limits.append(timeout)

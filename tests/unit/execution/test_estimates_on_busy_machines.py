@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness.execution.steps import cutting
+from step_samples import INDEX
 
 from harness.execution.estimate import free_seconds, measured
+from harness.execution.executors import with_parts
 from harness.store.manifest import Artifact
-
-INDEX = {"kind": "index", "inputs": ["corpus-0"], "method": {"name": "bm25", "params": {}}}
 
 
 def cost(seconds: float, **more: float) -> dict[str, Any]:
@@ -19,7 +18,7 @@ def cost(seconds: float, **more: float) -> dict[str, Any]:
 
 
 def artifact(name: str, spent: dict[str, Any]) -> Artifact:
-    return Artifact(name, Path(), INDEX, {"texts": 100}, spent, {})
+    return Artifact(name, Path(), INDEX.keyed, {"texts": 100}, spent, {})
 
 
 def test_the_waits_for_a_core_are_left_out_of_what_a_step_has_cost() -> None:
@@ -38,6 +37,6 @@ def test_a_cost_without_a_count_of_waits_stands_as_it_is() -> None:
 
 def test_the_waits_of_parts_are_added_up() -> None:
     parts = [artifact("part-1", cost(30.0, queued_seconds=28.0)), artifact("part-2", cost(4.0))]
-    joined = cutting.with_parts(cost(1.0, queued_seconds=0.5), parts)
+    joined = with_parts(cost(1.0, queued_seconds=0.5), parts)
     assert joined["seconds"] == 35.0
     assert free_seconds(joined) == pytest.approx(6.5)

@@ -32,7 +32,7 @@ def begun(base: Path, token: str, one_run: bool = True, node: str = NODE) -> Nod
     with made.store.claim(STEP, lambda: None) as folder:
         if folder is not None:
             (folder / "file").write_bytes(b"contents")
-            made.store.finish(STEP, {"kind": "index"}, {}, {})
+            made.store.finish(STEP, {}, {}, {})
     return made
 
 

@@ -27,8 +27,8 @@ def parts(tmp_path):
         facts = write(Source(), folders["corpus"], lambda done, total: None)
         write_queries([Query("q", "lanterns")], folders["queries"])
         write_judgements([Judgement("q", passage, 1) for passage in judged], folders["judgements"])
-        described = {"described": {"libraries": {}}, "facts": facts, "files": {}}
-        return {part: SimpleNamespace(folder=folder, **described) for part, folder in folders.items()}
+        manifest = {"keyed": {}, "facts": facts, "files": {}}
+        return {part: SimpleNamespace(folder=folder, **manifest) for part, folder in folders.items()}
 
     return made
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import io
 
 import pytest
+from step_samples import INDEX, step
 
 from harness.execution import progress
 from harness.execution.progress import Lines
-from harness.plan.graph import Step
 
-STEP = Step("index", "0" * 64, "x", "", {}, {}, (), ())
+STEP = step(INDEX, "x", "")
 
 
 @pytest.fixture

@@ -9,10 +9,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from step_samples import INDEX
 
 from harness import catalogue
 from harness.catalogue import Plugin
-from harness.execution import node_versions, ray_node
+from harness.execution import node_versions, ray_node, requests
 from harness.execution.ray_node import FOLDER, TOKEN, Node, Settings
 from harness.store.artifacts import Store
 
@@ -92,7 +93,7 @@ class Killed:
 
     def __init__(self, store: Store, threads: int) -> None: ...
 
-    def request(self, request: object) -> None: ...
+    def send(self, request: bytes) -> None: ...
 
     def event(self, timeout: float, memory: float | None) -> dict[str, str]:
         return {"event": "died"}
@@ -119,8 +120,6 @@ def test_a_process_that_dies_with_its_node_is_not_blamed_on_a_plugin(
     if parent == "none":  # as after the end of the process that started this one
         monkeypatch.setattr(os, "getppid", lambda: 1)
         node.parent = 2
-    events = list(
-        node.serve({"id": "index-0", "ask": "result", "kind": "index", "work": {"inputs": []}}, None)
-    )
+    events = list(node.serve(requests.encode(requests.Execute("index-0", INDEX)), None))
     assert [each["event"] for each in events] == [event]
     assert node.child is None

@@ -8,24 +8,27 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from msgspec import structs
+from step_samples import INDEX, METHOD, alone, changed, ref, step
 
 pytest.importorskip("ray")
 pytestmark = pytest.mark.extras
 
+from harness import steps  # noqa: E402
 from harness.errors import HarnessError, StoreError  # noqa: E402
-from harness.execution import open_dataset, ray_worker, ray_workers  # noqa: E402
+from harness.execution import open_dataset, parts, ray_worker, ray_workers, requests  # noqa: E402
 from harness.execution.engine import Result  # noqa: E402
 from harness.execution.progress import Silent  # noqa: E402
 from harness.execution.ray_worker import RayWorker  # noqa: E402
 from harness.execution.ray_workers import NODE, RayWorkers  # noqa: E402
-from harness.plan.graph import Step  # noqa: E402
 from harness.store.artifacts import Store  # noqa: E402
 from harness.store.manifest import Corrupt  # noqa: E402
 from harness.store.remote import Remote  # noqa: E402
 
 LONG = 120  # seconds until a test gives up, whatever else the machine does
 FULL = "no space left on the device"
-STEP = Step("index", "0" * 64, "d", "m", {}, {"inputs": [], "method": {"resources": {"gpus": 2}}}, (), ())
+STEP = alone(method=structs.replace(METHOD, resources={"gpus": 2}))
+REQUEST = requests.encode(requests.Execute(STEP.id, INDEX))
 
 
 class Crowded:
@@ -98,14 +101,20 @@ def test_a_node_with_a_full_disk_gets_no_further_actor(workers: RayWorkers, crow
     assert crowded.options["num_gpus"] == 2
 
 
+def test_a_part_gets_the_resources_of_its_step(workers: RayWorkers) -> None:
+    _, [part, _] = parts.cut(STEP, 2)
+    assert workers.resources(part) == workers.resources(STEP)
+    assert workers.resources(part).gpus == 2
+
+
 def test_parts_of_an_earlier_run_are_done_unless_the_run_is_fresh(crowded: Crowded, tmp_path: Path) -> None:
-    part = STEP._replace(kind="part")
+    _, [part, _] = parts.cut(STEP, 2)
     for fresh in (False, True):
         store = Store(tmp_path / f"{fresh}").open()
         store.remote = Remote((tmp_path / "remote").as_uri())
         with store.claim(part.id, lambda: None) as folder:
             assert folder is not None
-            store.finish(part.id, {"kind": "part", "of": STEP.id}, {}, {})
+            store.finish(part.id, part.record.keyed, {}, {})
         store.remote.push(store, part.id)
         workers = RayWorkers(store, None, None, fresh=fresh)
         assert workers.has_part(part.id) is not fresh
@@ -169,7 +178,7 @@ def test_an_actor_that_is_on_a_full_node_already_gets_no_further_step(
     monkeypatch.setattr(crowded, "wait", lambda promises, timeout: (promises, []))
     monkeypatch.setattr(crowded, "get", lambda promise: ("host", "b", None, False), raising=False)
     workers.avoid("b", FULL)
-    worker.send(STEP)
+    worker.send(REQUEST)
     event = worker.event(None)
     assert event == {"event": "gone", "reason": "the node host gets no more steps", "unfit": True}
     assert not workers.fits(worker, STEP)
@@ -189,7 +198,7 @@ def test_a_step_that_waits_for_a_place_is_reported_once(
     monkeypatch.setattr(ray_worker, "PLACE_SECONDS", 0.0)
     worker = workers.start(STEP)
     assert isinstance(worker, RayWorker)
-    worker.send(STEP)
+    worker.send(REQUEST)
     assert worker.event(None) == {"event": "note", "text": "waits for a node with cpus: 1, gpus: 2"}
     assert worker.event(0.0) is None
 
@@ -198,7 +207,7 @@ def made(store: Store, step: str, content: bytes = b"contents") -> None:
     with store.claim(step, lambda: None) as folder:
         assert folder is not None
         (folder / "file").write_bytes(content)
-        store.finish(step, {"kind": "index"}, {}, {})
+        store.finish(step, INDEX.keyed, {}, {})
 
 
 @pytest.fixture
@@ -261,7 +270,7 @@ def test_an_artifact_that_is_damaged_in_the_remote_is_pushed_again_when_a_node_m
 
 def test_an_input_that_is_damaged_here_is_reported_to_be_made_again(sharing: RayWorkers) -> None:
     (sharing.store.artifacts / STEP.id / "file").write_bytes(b"damaged!")
-    search = STEP._replace(kind="search", work={**STEP.work, "inputs": [STEP.id]}, inputs=(STEP.id,))
+    search = step(changed(steps.Search, index=ref(STEP.id)))
     worker = sharing.start(search)
-    worker.send(search)
+    worker.send(requests.encode(requests.Execute(search.id, search.record)))  # type: ignore[arg-type]
     assert worker.event(None) == {"event": "corrupt", "step": STEP.id, "reason": "'file' was changed"}

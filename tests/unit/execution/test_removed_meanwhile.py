@@ -6,15 +6,16 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from step_samples import alone
 
+from harness import steps
 from harness.errors import HarnessError, StoreError
 from harness.execution import open_dataset
 from harness.execution.progress import Silent
 from harness.execution.schedule import REBUILDS, Failure
-from harness.plan.graph import Step
 from harness.store.artifacts import Store
 
-STEP = Step("corpus", "0" * 64, "d", "m", {}, {"inputs": []}, (), ())
+STEP = alone(steps.ReadCorpus)
 
 
 class Notes(Silent):

@@ -1,8 +1,8 @@
 """What a combiner has scored again: remembered while there is room, asked for in blocks of queries."""
 
 import numpy as np
-from harness.execution.steps.combining import _Remembered
 
+from harness.execution.combine import _Remembered
 from harness.types import Hits
 
 

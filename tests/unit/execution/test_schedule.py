@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from typing import cast
+
+from step_samples import SAMPLES
 
 from harness.execution import parts
 from harness.execution.progress import Silent
-from harness.execution.schedule import IDLE, Failure, Schedule
+from harness.execution.schedule import Failure, Idle, Schedule
 from harness.plan.graph import Step
+from harness.steps import Combine, Part, Search
+from harness.steps.record import AnyRecord
 from harness.store.artifacts import Store
 
 LONG = 60  # seconds until a thread that waits is given up
 
 
-def step(name: str, *inputs: Step, kind: str = "combine") -> Step:
-    return Step(kind, name, "", "", {}, {"inputs": []}, tuple(item.id for item in inputs), ())
+def step(name: str, *inputs: Step, kind: type[AnyRecord] = Combine) -> Step:
+    return Step(SAMPLES[kind], name, "", "", tuple(item.id for item in inputs))
+
+
+def blocks(part: Step) -> tuple[int, int]:
+    record = cast("Part", part.record)
+    return record.start, record.stop
 
 
 def schedule(folder: Path, *steps: Step) -> Schedule:
@@ -30,7 +40,7 @@ def test_a_step_waits_for_what_it_reads(tmp_path: Path) -> None:
     made = schedule(tmp_path, a, b, c)
     assert (made.next(), made.next()) == (a, b)
     made.done(b, False)
-    assert made.next(patience=0) is IDLE
+    assert made.next(patience=0) is Idle.IDLE
     made.done(a, False)
     assert made.next() == c
     made.done(c, False)
@@ -50,7 +60,7 @@ def test_what_reads_a_failed_step_fails_with_its_reason(tmp_path: Path) -> None:
 
 
 def test_other_threads_get_steps_while_a_remote_is_asked_for_parts(tmp_path: Path) -> None:
-    a, b = step("a", kind="search"), step("b")
+    a, b = step("a", kind=Search), step("b")
     c = step("c", a, b)
     made = schedule(tmp_path, a, b, c)
     assert made.next() == a
@@ -64,11 +74,11 @@ def test_other_threads_get_steps_while_a_remote_is_asked_for_parts(tmp_path: Pat
 
     joined, items = parts.cut(a, 2)
     made.cut(a, joined, items, is_made)
-    assert begun == [b, IDLE]
+    assert begun == [b, Idle.IDLE]
 
 
 def test_parts_come_before_the_whole_and_one_that_fails_ends_it(tmp_path: Path) -> None:
-    a = step("a", kind="search")
+    a = step("a", kind=Search)
     b = step("b", a)
     made = schedule(tmp_path, a, b)
     assert made.next() == a
@@ -77,7 +87,7 @@ def test_parts_come_before_the_whole_and_one_that_fails_ends_it(tmp_path: Path) 
     assert (made.next(), made.next()) == (items[1], items[2])
     assert made.parts_done(a) == (1, 3)
     made.done(items[2], False)
-    assert made.next(patience=0) is IDLE
+    assert made.next(patience=0) is Idle.IDLE
     made.again(items[1])
     assert made.next() == items[1]
     made.fail(items[1], Failure(a.id, "broken", False))
@@ -86,10 +96,10 @@ def test_parts_come_before_the_whole_and_one_that_fails_ends_it(tmp_path: Path) 
 
 
 def test_parts_depend_on_the_step_and_not_on_who_works() -> None:
-    a = step("a", kind="search")
+    a = step("a", kind=Search)
     _, first = parts.cut(a, 10)
-    assert [item.work["blocks"] for item in first] == [[i, i + 1] for i in range(10)]
+    assert [blocks(item) for item in first] == [(i, i + 1) for i in range(10)]
     _, many = parts.cut(a, 1000)
     assert len(many) == 250
-    assert many[-1].work["blocks"] == [996, 1000]
+    assert blocks(many[-1]) == (996, 1000)
     assert len({item.id for item in (*first, *many)}) == 260

@@ -10,18 +10,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from harness.execution.steps import counting, searching
-from harness.execution.steps.searching import FEW
-from harness.execution.steps.task import Task
+from step_samples import METHOD, changed
 
+from harness import steps
 from harness.collection import corpus
 from harness.collection.composed_texts import View
 from harness.collection.queries import Queries
 from harness.errors import ContractError
+from harness.execution import counting, search
+from harness.execution.search import FEW
+from harness.execution.task import Task
 from harness.types import JSON, Document, Hits, Passage
 
 QUERIES = FEW + 3  # of two blocks
-INPUTS = ["index-0", "queries-0", "corpus-0"]
+STEP = changed(steps.Search, method=METHOD, depth=5)
 
 
 class First:
@@ -46,26 +48,26 @@ class Measuring(First):
     counts = False
 
 
-class Search(Task):
+class Searching(Task):
     """A step that searches one passage. `opened` has the searchers that were opened."""
 
-    def prepare(self, searcher: type[First], queries: int) -> Search:
+    def prepare(self, searcher: type[First], queries: int) -> Searching:
         self.opened: list[First] = []
         self._searcher, self._queries = searcher, queries
         return self
 
-    def texts(self, work: JSON = None) -> Any:
+    def texts(self, texts: object) -> Any:
         return View(corpus.Corpus(self.folder.parent / "corpus"))
 
-    def queries(self) -> Queries:
+    def queries(self, ref: object) -> Queries:
         nothing: list[list[str]] = [[]] * self._queries
         names = [f"q{i}" for i in range(self._queries)]
         return Queries(names, names, nothing, nothing, nothing)
 
-    def input(self, kind: str) -> Any:
+    def read(self, ref: object) -> Any:
         return SimpleNamespace(folder=self.folder)
 
-    def method(self, work: JSON = None, changed: object = None) -> Any:
+    def built(self, method: object, **changed: JSON) -> Any:
         def opened(texts: object, folder: Path) -> First:
             self.opened.append(self._searcher())
             return self.opened[-1]
@@ -79,35 +81,34 @@ class Passages:
 
 
 @pytest.fixture
-def task(tmp_path: Path) -> Search:
+def task(tmp_path: Path) -> Searching:
     for name in ("corpus", "step"):
         (tmp_path / name).mkdir()
     corpus.write(Passages(), tmp_path / "corpus", lambda *counts: None)  # type: ignore[arg-type]
-    work = {"inputs": INPUTS, "depth": 5, "method": {"cores": "one"}}
-    return Search("search", work, tmp_path / "step", None, None, lambda *counts: None, whole="search-0")  # type: ignore[arg-type]
+    return Searching(STEP, tmp_path / "step", None, None, lambda *counts: None, whole="search-0")  # type: ignore[arg-type]
 
 
-def test_an_index_is_opened_once_for_a_search_of_one_block(task: Search) -> None:
+def test_an_index_is_opened_once_for_a_search_of_one_block(task: Searching) -> None:
     task.prepare(First, FEW)
-    assert searching.search_blocks(task) == 1
+    assert search.blocks(STEP, task) == 1
     assert not task.opened
-    searching.search(task)
+    search.search(STEP, task)
     assert len(task.opened) == 1
 
 
-def test_an_index_is_not_held_twice_for_a_search_whose_report_does_not_add_up(task: Search) -> None:
+def test_an_index_is_not_held_twice_for_a_search_whose_report_does_not_add_up(task: Searching) -> None:
     task.prepare(Measuring, QUERIES)
-    assert searching.search_blocks(task) == 1
+    assert search.blocks(STEP, task) == 1
     assert len(task.opened) == 1
     assert not task.kept
-    searching.search(task)
+    search.search(STEP, task)
     assert len(task.opened) == 2
 
 
-def test_parts_of_a_search_have_counts_that_begin_with_a_later_query(task: Search) -> None:
+def test_parts_of_a_search_have_counts_that_begin_with_a_later_query(task: Searching) -> None:
     task.prepare(First, QUERIES)
-    assert searching.search_blocks(task) == 2
-    outcomes = [searching.search_part(task, block, block + 1) for block in range(2)]
+    assert search.blocks(STEP, task) == 2
+    outcomes = [search.part(STEP, task, block, block + 1) for block in range(2)]
     counts = [outcome.facts["counts"] for outcome in outcomes]
     assert len(task.opened) == 1
     assert counts == [{"long queries": FEW - 100}, {"long queries": QUERIES - FEW}]

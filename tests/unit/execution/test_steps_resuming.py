@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from harness.execution.steps import resuming
-from harness.execution.steps.resuming import Rows
 
+from harness.execution import resuming
+from harness.execution.resuming import Rows
 from harness.types import Hits
 
 

@@ -7,13 +7,18 @@ from pathlib import Path
 
 import orjson
 import pytest
+from step_samples import changed, ref
 
 from harness.errors import ContractError, HarnessError
 from harness.execution import worker_main
+from harness.execution.requests import Execute
+from harness.steps import Label
 from harness.store.artifacts import Store
 
 CORPUS, INDEX = "corpus-" + "0" * 64, "index-" + "1" * 64
-REQUEST = {"kind": "search", "id": "search-1", "work": {"inputs": [CORPUS], "parts": [INDEX]}}
+REQUEST = Execute(
+    "label-1", changed(Label, hits=ref(CORPUS), corpus=ref(CORPUS), queries=ref(CORPUS)), (INDEX,)
+)
 
 
 def make(store: Store, step: str) -> None:
@@ -48,7 +53,7 @@ def told(error: BaseException, store: Store, inputs: dict[str, worker_main.Stamp
 def test_any_error_of_a_step_whose_input_was_removed_has_the_step_done_again(
     store: Store, error: Exception, lost: str, again: bool
 ) -> None:
-    inputs = worker_main._inputs(REQUEST, store)
+    inputs = store.stamps(REQUEST.reads)
     store.discard(lost)
     if again:
         make(store, lost)
@@ -57,7 +62,7 @@ def test_any_error_of_a_step_whose_input_was_removed_has_the_step_done_again(
 
 
 def test_an_error_of_a_step_whose_inputs_stayed_is_its_own(store: Store) -> None:
-    inputs = worker_main._inputs(REQUEST, store)
+    inputs = store.stamps(REQUEST.reads)
     assert set(inputs) == {CORPUS, INDEX}
     store.touch(CORPUS)
     assert told(IndexError("of its own"), store, inputs)["reason"] == "IndexError: of its own"
@@ -68,7 +73,6 @@ def test_an_error_of_a_step_whose_inputs_stayed_is_its_own(store: Store) -> None
     }
 
 
-def test_inputs_that_are_absent_or_not_named_are_no_error(store: Store) -> None:
+def test_inputs_that_are_absent_are_no_error(store: Store) -> None:
     store.discard(CORPUS)
-    assert set(worker_main._inputs(REQUEST, store)) == {INDEX}
-    assert worker_main._inputs({"kind": "measure", "id": "M"}, store) == {}
+    assert set(store.stamps(REQUEST.reads)) == {INDEX}

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.catalogue import Entry, Plugin
-from harness.plan import keys
+from harness.plan import keys, methods
 from harness.records import Record, param
+from harness.steps import record
 from harness.store import disk
 
 
@@ -17,9 +18,10 @@ class Params:
 
 
 def described(values, *, version="1", leave_out=(), **more):
-    record = Record(name="m", summary="s", build=print, params=Params, version=version, **more)
-    entry = Entry(record, Plugin("p", "harness_titles", "passage-harness", "0", None))
-    return keys.key(keys.method(entry, values, digest, leave_out))
+    made = Record(name="m", summary="s", build=print, params=Params, version=version, **more)
+    entry = Entry(made, Plugin("p", "harness_titles", "passage-harness", "0", None))
+    uses = methods.uses(entry, values, digest, leave_out)
+    return keys.key(record.keyed(uses))
 
 
 def digest(path: Path) -> str:

@@ -100,7 +100,7 @@ def test_inputs_stand_before_what_reads_them(tmp_path):
 
 def test_auto_is_resolved_in_the_key(tmp_path):
     [text] = {
-        step.described["method"]["params"]["analyser"]
+        step.record.method.params["analyser"]
         for step in planned(tmp_path).steps.values()
         if step.kind == "index"
     }
@@ -162,14 +162,6 @@ def test_what_is_missing_is_a_need_and_no_error(tmp_path):
     [need] = {need for step in built.steps.values() for need in step.needs}
     assert need == Need("modules", "", "bm25", ("no_such_module",), "pip install 'passage-harness[fast]'")
     assert all(step.needs for step in built.steps.values() if step.kind == "combine")
-
-
-def test_every_kind_of_step_has_a_format():
-    from harness.plan.kinds import FORMATS, PART
-
-    from harness.execution import steps
-
-    assert FORMATS.keys() == {*steps.EXECUTORS, PART}  # a part is executed as its step is
 
 
 def test_a_record_names_what_it_depends_on_by_kind_and_name():

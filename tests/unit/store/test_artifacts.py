@@ -9,10 +9,13 @@ import threading
 import time
 from pathlib import Path
 
+import orjson
 import pytest
+from step_samples import INDEX
 
 from harness.errors import ContractError, HarnessError, StoreError
-from harness.store import disk
+from harness.execution.estimate import read_all
+from harness.store import disk, manifest
 from harness.store.artifacts import Store
 from harness.store.manifest import Absent, Corrupt
 
@@ -32,13 +35,13 @@ def make(store: Store, text: str = "contents", step: str = STEP) -> None:
     with store.claim(step, nobody) as folder:
         assert folder is not None
         (folder / "file").write_text(text)
-        store.finish(step, {"kind": "index"}, {"texts": 3}, {"seconds": 1.0})
+        store.finish(step, INDEX.keyed, {"texts": 3}, {"seconds": 1.0})
 
 
 def test_a_finished_step_is_read_as_it_was_written(store: Store) -> None:
     make(store)
     found = store.read(STEP)
-    assert (found.described, found.facts) == ({"kind": "index"}, {"texts": 3})
+    assert (found.record, found.facts) == (INDEX, {"texts": 3})
     assert found.cost == {"seconds": 1.0, "bytes": 8}
     assert (found.folder / "file").read_text() == "contents"
     assert list(store.partial.iterdir()) == []
@@ -212,6 +215,20 @@ def test_a_manifest_of_another_step_is_refused(store: Store) -> None:
     (store.artifacts / STEP / "manifest.json").replace(store.artifacts / other / "manifest.json")
     with pytest.raises(Corrupt, match="another step's"):
         store.read(other)
+
+
+def test_a_manifest_of_another_version_is_damaged_whatever_differs(store: Store) -> None:
+    make(store)
+    path = store.artifacts / STEP / "manifest.json"
+    content = orjson.loads(path.read_bytes().rpartition(b"\n")[0].rpartition(b"\n")[0])
+    path.write_bytes(manifest.encoded({**content, "keyed": {**content["keyed"], "format": 0}}))
+    artifact = store.read(STEP)
+    with pytest.raises(Corrupt, match="of another version"):
+        _ = artifact.record
+    assert read_all(store) == {}
+    path.write_bytes(manifest.encoded({name: content[name] for name in ("step", "facts", "cost", "files")}))
+    with pytest.raises(Corrupt, match="of another version"):
+        store.read(STEP)
 
 
 def test_what_was_verified_once_is_verified_again_when_its_stamps_change(store: Store) -> None:

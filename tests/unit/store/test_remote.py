@@ -33,7 +33,7 @@ def make(store: Store, step: str = STEP, text: str = "contents") -> None:
         (folder / "inner").mkdir()
         (folder / "inner" / "file").write_text(text)
         (folder / "empty").touch()
-        store.finish(step, {"kind": "index"}, {"texts": 3}, {"seconds": 1.0})
+        store.finish(step, {}, {"texts": 3}, {"seconds": 1.0})
 
 
 def contents(store: Store, step: str = STEP) -> dict[str, bytes]:
@@ -237,7 +237,7 @@ def test_options_of_an_s3_address_that_only_addresses_know_are_taken(option):
 
 
 def test_a_part_waits_a_month_for_the_others_of_its_step(here, tmp_path):
-    part = f"{PART}-{'0' * 64}"
+    part = "part-" + "0" * 64
     remote = Remote((tmp_path / "remote").as_uri())
     make(here, part)
     assert remote.push(here, part)

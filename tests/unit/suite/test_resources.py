@@ -32,7 +32,7 @@ def test_they_reach_the_steps_and_change_no_key(tmp_path: Path) -> None:
     plain = steps(tmp_path, "{}")
     assert list(asked) == list(plain)
     index = next(step for step in asked.values() if step.kind == "index")
-    assert index.work["method"]["resources"] == {"cpus": 2, "gpus": 0.5, "fast_disk": 1}
+    assert index.record.method.resources == {"cpus": 2, "gpus": 0.5, "fast_disk": 1}
 
 
 @pytest.mark.parametrize("resources", ["{cpus: many}", "{gpus: -1}", "3", "{cpus: true}"])
@@ -55,4 +55,4 @@ measures: [nDCG@10]
     records = catalogue.load()
     steps = plan.build(load(path, records), records, Store(tmp_path / "store").open().digests.of).steps
     training = next(step for step in steps.values() if step.kind == "train")
-    assert training.work["method"]["resources"] == {"gpus": 2}
+    assert training.record.method.resources == {"gpus": 2}
