@@ -4,7 +4,7 @@ from __future__ import annotations
 
 RECORDS = (  # the same kinds in the same order as `harness.catalogue.KINDS`
     "datasets", "contexts", "retrievers", "rewriters", "rerankers", "combiners", "trainers", "makers",
-    "analysers", "analyses", "protocols", "measures",
+    "analysers", "analyses", "protocols", "measures", "commands",
 )  # fmt: skip
 SCAFFOLDS = (
     "retriever", "rewriter", "reranker", "trainer", "maker", "context", "dataset", "combiner", "measure",
