@@ -31,8 +31,6 @@ COMMANDS = {  # the core's own, in the order of the help; each name is also that
     "export": "write a leaderboard in the forms of other tools",
     "merge": "put rows of several machines into one leaderboard",
     "report": "write a leaderboard as one HTML file",
-    "annotate": "have people judge a pool in a page on this machine",
-    "site": "write many leaderboards as static pages",
     "inspect": "look at one query or passage, or at where systems fail",
     "cache": "look after the store of artifacts",
     "schema": "print a JSON Schema, for editors and programs",
