@@ -16,7 +16,4 @@ EXPORTS = (
     "trec", "ir-metadata", "mteb", "csv", "model", "tevatron-training", "sentence-transformers-training",
     "msmarco", "rocketqa", "tevatron", "dureader",
 )  # fmt: skip
-TRAINING_FORMS = (
-    "tevatron", "sentence-transformers", "rocketqa", "rocketqa-pairs", "msmarco", "msmarco-ids",
-)  # fmt: skip
 COLLECTION_FORMS = ("beir", "dureader", "t2ranking", "trec", "mteb", "pool")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 
 import pytest
@@ -67,7 +68,7 @@ def helped(capsys, *words: str) -> str:
 
 def test_a_command_of_a_plugin_is_listed_shown_and_run(install, capsys):
     install("one")
-    assert "\n    greet        greet people\n" in helped(capsys)
+    assert re.search(r"^    greet +greet people$", helped(capsys), re.M)
     assert "Greet people." in helped(capsys, "greet")
     assert cli.main(["greet", "--times", "2"]) == 0
     assert capsys.readouterr().out == "hello hello \n"
@@ -87,7 +88,7 @@ def test_a_plugin_that_is_added_is_seen(install, capsys):
     install("one")
     helped(capsys)
     install("two", name="part")
-    assert "\n    part " in helped(capsys)
+    assert "    part " in helped(capsys)
 
 
 def test_a_kept_file_that_is_damaged_is_made_again(install, capsys, tmp_path):

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from harness import cli
-from harness.cli.kinds import TRAINING_FORMS
 from harness.errors import HarnessError
-from harness.exchange import training_data, training_forms
-from harness.exchange.training_data import Example, Text, read
-from harness.exchange.training_forms import write
+from harness_training_data import command, reading, writing
+from harness_training_data.reading import Example, Text, read
+from harness_training_data.writing import write
 
 PLAIN = [
     Example(Text("why"), (Text("because"),), (Text("not"), Text("never"))),
@@ -24,10 +23,10 @@ IDS = [Example(Text("", id="1"), (Text("", id="20"),), (Text("", id="30"), Text(
 
 
 def test_the_forms_that_are_written_are_those_that_are_read_and_offered():
-    assert tuple(training_forms.FORMS) == tuple(training_data.FORMS) == TRAINING_FORMS
+    assert tuple(writing.FORMS) == tuple(reading.FORMS) == command.FORMS
 
 
-@pytest.mark.parametrize("form", TRAINING_FORMS)
+@pytest.mark.parametrize("form", command.FORMS)
 def test_a_round_trip_gives_the_same_examples_and_then_the_same_bytes(tmp_path, form):
     examples = {"msmarco-ids": IDS, "tevatron": RICH}.get(form, PLAIN)
     first, second = tmp_path / "first", tmp_path / "second"

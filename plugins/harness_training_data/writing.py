@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 import orjson
 
 from harness.errors import HarnessError
-from harness.exchange.training_data import Example, Text
 from harness.store import disk
+from harness_training_data.reading import Example, Text
 
 Writer: TypeAlias = Callable[[int, Example], Iterator[str]]
 

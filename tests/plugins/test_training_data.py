@@ -8,7 +8,7 @@ import json
 import pytest
 
 from harness.errors import HarnessError
-from harness.exchange.training_data import Example, Text, read
+from harness_training_data.reading import Example, Text, read
 
 TEVATRON = json.dumps(
     {
