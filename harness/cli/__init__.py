@@ -81,6 +81,7 @@ def _add_others(top: argparse.ArgumentParser, commands: Any, chosen: Sequence[st
     """Adds the commands of plugins, with the arguments of the chosen one. With all arguments, those of a
     command that cannot be used here are left out."""
     from harness.cli import plugin_commands
+    from harness.errors import printable
 
     offered = plugin_commands.load()
     called = offered.by_name(COMMANDS)
@@ -89,19 +90,19 @@ def _add_others(top: argparse.ArgumentParser, commands: Any, chosen: Sequence[st
         called[wanted] = offered.find(wanted, COMMANDS)
     for name, offer in sorted(called.items()):
         source = "" if offer.distribution == "passage-harness" else f" [{offer.distribution}]"
-        text = _sentence(offer.summary)
-        command = commands.add_parser(name, help=offer.summary + source, description=text)
+        text = (offer.summary + source).replace("%", "%%")  # argparse formats it
+        command = commands.add_parser(name, help=text, description=_sentence(offer.summary))
         if name == wanted:
             offer.add_arguments(command)
         elif chosen is None:
             with contextlib.suppress(Exception):
                 offer.add_arguments(command)
     if offered.broken:
-        top.epilog = f"not loaded: {', '.join(offered.broken)}"
+        top.epilog = printable(f"not loaded: {', '.join(offered.broken)}")
 
 
 def _sentence(summary: str) -> str:
-    return f"{summary[0].upper()}{summary[1:]}."
+    return f"{summary[:1].upper()}{summary[1:]}."
 
 
 def _width() -> int:

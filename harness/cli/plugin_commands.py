@@ -105,7 +105,7 @@ def load() -> Commands:
     """The commands of all installed plugins, by name."""
     installed = _installed()
     memory = user_cache.listings() / _file_name()
-    with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
+    with contextlib.suppress(OSError, ValueError, TypeError, KeyError, AttributeError):
         kept = json.loads(memory.read_bytes())
         if (kept["form"], kept["installed"]) == (FORM, installed) and all(
             _stamp(path) == stamp for path, stamp in kept["files"].items()

@@ -74,6 +74,12 @@ def test_a_command_of_a_plugin_is_listed_shown_and_run(install, capsys):
     assert capsys.readouterr().out == "hello hello \n"
 
 
+def test_a_summary_is_shown_as_it_is(install, capsys):
+    install("one", summary="greet 100 % of %(prog)s")
+    assert "greet 100 % of %(prog)s" in helped(capsys)
+    assert cli.main(["greet"]) == 0
+
+
 def test_commands_are_kept_until_a_plugin_changes(install, capsys):
     install("one")
     helped(capsys)
@@ -95,7 +101,7 @@ def test_a_kept_file_that_is_damaged_is_made_again(install, capsys, tmp_path):
     install("one")
     helped(capsys)
     [kept] = (tmp_path / "cache").rglob("commands-*.json")
-    for damage in ("", "[]", "{}", json.dumps({"form": plugin_commands.FORM, "installed": 3})):
+    for damage in ("", "[]", "{}", json.dumps({"form": plugin_commands.FORM})):
         kept.write_text(damage)
         assert "greet people" in helped(capsys)
 
