@@ -71,3 +71,8 @@ def harness_protocols() -> Iterable[records.Protocol]:  # type: ignore[empty-bod
 @hookspec
 def harness_measures() -> Iterable[records.Measure]:  # type: ignore[empty-body]
     """Measures that ir-measures does not have."""
+
+
+@hookspec
+def harness_commands() -> Iterable[records.Command]:  # type: ignore[empty-body]
+    """Commands of `harness`, beside those of the core."""

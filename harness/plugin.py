@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING
 
 from harness import contracts, functions
 from harness.contracts import Rescore, Searcher, TermSearcher, Texts, VectorSearcher
-from harness.errors import ContractError, HarnessError, NoLanguage
+from harness.errors import ContractError, HarnessError, NoLanguage, Problems, StoreError
 from harness.findings import Finding
 from harness.hookspecs import hookimpl
-from harness.problems import Need, nearest, shown_path, unknown
+from harness.problems import Need, Problem, nearest, shown_path, unknown
 from harness.records import (
     Analyser,
     Analysis,
     Column,
     Combiner,
+    Command,
     Context,
     Dataset,
     Maker,
@@ -100,14 +101,15 @@ _DEPRECATED: dict[str, str] = {}
 
 __all__ = [
     "API", "CURRENT", "FILL", "JSON", "ROWS", "UNJUDGED", "Addition", "Analyser", "Analysis",
-    "AnalysisInput", "Batch", "Card", "Column", "ColumnUnit", "Combiner", "Context", "ContractError",
-    "Dataset", "Document", "Edit", "Examples", "Facts", "Finding", "Floats", "Form", "HarnessError",
-    "Hits", "Ideal", "IndexPart", "Inputs", "Ints", "Judged", "Judgement", "Made", "Maker",
-    "MakerInput", "Meant", "Measure", "Need", "NoLanguage", "NoParams", "Official", "Part", "Parts",
-    "Passage", "Pool", "Protocol", "Query", "Reranker", "Rescore", "Retriever", "Rewriter", "Rewritten",
-    "Searcher", "StepContext", "Structure", "SystemRun", "TermSearcher", "TermStatistics", "Texts",
-    "Trainer", "Training", "Unit", "VectorSearcher", "View", "contracts", "exported_card", "functions",
-    "hookimpl", "judging", "nearest", "param", "shown_path", "unknown",
+    "AnalysisInput", "Batch", "Card", "Column", "ColumnUnit", "Combiner", "Command", "Context",
+    "ContractError", "Dataset", "Document", "Edit", "Examples", "Facts", "Finding", "Floats", "Form",
+    "HarnessError", "Hits", "Ideal", "IndexPart", "Inputs", "Ints", "Judged", "Judgement", "Made",
+    "Maker", "MakerInput", "Meant", "Measure", "Need", "NoLanguage", "NoParams", "Official", "Part",
+    "Parts", "Passage", "Pool", "Problem", "Problems", "Protocol", "Query", "Reranker", "Rescore",
+    "Retriever", "Rewriter", "Rewritten", "Searcher", "StepContext", "StoreError", "Structure",
+    "SystemRun", "TermSearcher", "TermStatistics", "Texts", "Trainer", "Training", "Unit",
+    "VectorSearcher", "View", "contracts", "exported_card", "functions", "hookimpl", "judging",
+    "nearest", "param", "shown_path", "unknown",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:  # a type checker would take any name to exist

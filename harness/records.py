@@ -242,3 +242,27 @@ class Measure:
     build: Build[Callable[[], Callable[..., Any]]] = Build()
     ratio: bool = False  # True: its mean is the ratio of sums (micro), not the mean of ratios
     version: str = "1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """A command of `harness`. Its functions are named as "module:function", so that listing the command
+    imports nothing."""
+
+    name: str
+    summary: str  # one line, without a full stop
+    arguments: str  # (argparse.ArgumentParser) -> None; adds the arguments
+    work: str  # (argparse.Namespace) -> int; does the work, and returns the exit code
+    needs: tuple[str, ...] = ()  # modules that must be importable, whatever the arguments are
+    extra: str | None = None
+    marker: str | None = None  # a file by which a folder that the command wrote is known
+    verify: str | None = None  # (Path) -> int; what `harness verify` does with such a folder
+
+    def __post_init__(self) -> None:
+        for named in filter(None, (self.arguments, self.work, self.verify)):
+            if not re.fullmatch(r"[\w.]+:\w+", named):
+                raise ValueError(f"the command {self.name!r} names {named!r}; write module:function")
+        if not re.fullmatch(r"[a-z][a-z0-9-]*", self.name):
+            raise ValueError(f"{self.name!r} is no name of a command; write it like new-plugin")
+        if (self.marker is None) != (self.verify is None):
+            raise ValueError(f"the command {self.name!r} needs both `marker` and `verify`, or neither")

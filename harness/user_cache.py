@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 
@@ -31,6 +33,8 @@ def boards() -> Path:
 
 
 def _folder(name: str) -> Path:
-    import platformdirs
-
-    return Path(platformdirs.user_cache_dir("passage-harness"), name)
+    """A folder below XDG_CACHE_HOME or, if this is not set, below the system's folder of caches."""
+    caches = os.environ.get("XDG_CACHE_HOME", "")
+    if not caches.startswith("/"):
+        caches = "~/Library/Caches" if sys.platform == "darwin" else "~/.cache"
+    return Path(caches, "passage-harness", name).expanduser()

@@ -34,6 +34,7 @@ KINDS: dict[str, type] = {  # in the order that `harness list` shows; the hook i
     "analyses": records.Analysis,
     "protocols": records.Protocol,
     "measures": records.Measure,
+    "commands": records.Command,
 }
 
 

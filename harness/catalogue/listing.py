@@ -71,13 +71,13 @@ def _digest(points: Iterable[EntryPoint]) -> str:
     harness and of all plugins."""
     hashed = hashlib.sha256(sys.version.encode())
     for package in ("harness.catalogue", *(point.module for point in points)):
-        for path, size, changed in _stamps(package):
+        for path, size, changed in stamps(package):
             hashed.update(f"{path} {size} {changed}\0".encode())
     hashed.update(repr(list(points)).encode())
     return hashed.hexdigest()
 
 
-def _stamps(module: str) -> Iterator[tuple[str, int, int]]:
+def stamps(module: str) -> Iterator[tuple[str, int, int]]:
     """The path, size and modification time of each file of a module or package. Files in subfolders are left
     out, because no list shows their contents."""
     spec = importlib.util.find_spec(module)

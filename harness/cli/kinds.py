@@ -4,7 +4,7 @@ from __future__ import annotations
 
 RECORDS = (  # the same kinds in the same order as `harness.catalogue.KINDS`
     "datasets", "contexts", "retrievers", "rewriters", "rerankers", "combiners", "trainers", "makers",
-    "analysers", "analyses", "protocols", "measures",
+    "analysers", "analyses", "protocols", "measures", "commands",
 )  # fmt: skip
 SCAFFOLDS = (
     "retriever", "rewriter", "reranker", "trainer", "maker", "context", "dataset", "combiner", "measure",
@@ -15,8 +15,5 @@ RUN_FORMS = ("trec", "rocketqa", "msmarco", "tevatron", "dureader")
 EXPORTS = (
     "trec", "ir-metadata", "mteb", "csv", "model", "tevatron-training", "sentence-transformers-training",
     "msmarco", "rocketqa", "tevatron", "dureader",
-)  # fmt: skip
-TRAINING_FORMS = (
-    "tevatron", "sentence-transformers", "rocketqa", "rocketqa-pairs", "msmarco", "msmarco-ids",
 )  # fmt: skip
 COLLECTION_FORMS = ("beir", "dureader", "t2ranking", "trec", "mteb", "pool")

@@ -1,4 +1,4 @@
-"""`harness verify`: computes the numbers of a leaderboard again, or replays the log of a judging folder."""
+"""`harness verify`: computes the numbers of a leaderboard again, or has a plugin verify its folder."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from collections import Counter
 from pathlib import Path
 
 from harness import catalogue
-from harness.annotate import project
 from harness.cli import arguments as shared
+from harness.cli import plugin_commands
 from harness.execution import progress
 from harness.leaderboard import board_file
-from harness.problems import shown_path
 from harness.verify import WORDS, verify
 
 
@@ -27,8 +26,9 @@ def arguments(command: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Verifies, and returns 0 if nothing is wrong, 1 if something is wrong, 2 if data for a check is
     missing."""
-    if project.is_project(options.leaderboard):
-        return _log(options.leaderboard)
+    for offer in plugin_commands.load().offers if options.leaderboard.is_dir() else ():
+        if offer.marker and offer.verify and (options.leaderboard / offer.marker).is_file():
+            return int(offer.function(offer.verify)(options.leaderboard))
     board = board_file.read(options.leaderboard)
     store = shared.store_of(board.folder, options.store)
     reporter = progress.reporter(sys.stderr)
@@ -48,12 +48,3 @@ def run(options: argparse.Namespace) -> int:
     for mark, count in Counter(row.mark for row in checked.rows).items():
         shared.say(f"{count} {mark}: {WORDS[mark]}")
     return checked.exit_code
-
-
-def _log(folder: Path) -> int:
-    replayed = project.replay(folder)
-    for problem in replayed.problems:
-        shared.say(f"wrong: {shown_path(folder)}: {problem}")
-    if not replayed.problems:
-        shared.say(f"{shown_path(folder)}: {replayed.entries} entries, all in order")
-    return 1 if replayed.problems else 0

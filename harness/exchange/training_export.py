@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import orjson
@@ -13,7 +13,6 @@ from harness.collection.composed_texts import View
 from harness.collection.corpus import Corpus
 from harness.collection.queries import read_queries
 from harness.errors import HarnessError
-from harness.exchange.training_data import Example, Text
 from harness.exchange.written_files import Written, target
 from harness.leaderboard.board_file import Leaderboard
 from harness.steps import Examples
@@ -25,6 +24,19 @@ if TYPE_CHECKING:
     from harness.types import Ints
 
 FORMS = ("tevatron-training", "sentence-transformers-training")
+
+
+class Text(NamedTuple):
+    """A query or passage, without a title."""
+
+    id: str
+    text: str
+
+
+class Example(NamedTuple):
+    query: Text
+    positives: tuple[Text, ...]
+    negatives: tuple[Text, ...]
 
 
 def write(board: Leaderboard, out: Path, store: Store, form: str) -> Written:
@@ -70,12 +82,12 @@ def examples(store: Store, artifact: Artifact) -> Iterator[Example]:
         pools = [(pool["bounds"], pool["passages"]) for pool in (good, bad)]
     for number, (name, text) in enumerate(zip(queries.ids, queries.texts, strict=True)):
         sides = [passages[bounds[number] : bounds[number + 1]] for bounds, passages in pools]
-        yield Example(Text(text, id=name), *(_texts(corpus, view, side) for side in sides))
+        yield Example(Text(name, text), *(_texts(corpus, view, side) for side in sides))
 
 
 def _texts(corpus: Corpus, view: View, positions: Ints) -> tuple[Text, ...]:
     names, texts = corpus.ids(positions), view.take(positions)
-    return tuple(Text(text, id=name) for name, text in zip(names, texts, strict=True))
+    return tuple(Text(name, text) for name, text in zip(names, texts, strict=True))
 
 
 def _tevatron(example: Example) -> dict[str, object] | None:
@@ -83,7 +95,7 @@ def _tevatron(example: Example) -> dict[str, object] | None:
         return None
 
     def passages(side: tuple[Text, ...]) -> list[dict[str, str]]:
-        return [{"docid": item.id, "title": item.title, "text": item.text} for item in side]
+        return [{"docid": item.id, "title": "", "text": item.text} for item in side]
 
     return {
         "query_id": example.query.id, "query": example.query.text,

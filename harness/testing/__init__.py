@@ -6,9 +6,9 @@
     def test_contract(case, tmp_path):
         case(tmp_path)
 
-The kinds are dataset, context, retriever, rewriter, reranker, combiner, analyser, trainer and maker. Each
-case checks one promise of `harness.contracts` and fails with a sentence that says which promise is broken and
-how. `texts` makes small corpora for an author's other tests.
+The kinds are dataset, context, retriever, rewriter, reranker, combiner, analyser, trainer, maker and
+command. Each case checks one promise, such as those of `harness.contracts`, and fails with a sentence that
+says which promise is broken and how. `texts` makes small corpora for an author's other tests.
 """
 
 from harness.testing.cases import Case, cases, contract

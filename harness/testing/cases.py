@@ -13,6 +13,7 @@ from harness.problems import unknown
 from harness.testing import (
     analyser,
     combiner,
+    command,
     context,
     dataset,
     maker,
@@ -37,6 +38,7 @@ OF_KIND: dict[str, tuple[Check, ...]] = {
     "analyser": analyser.CHECKS,
     "trainer": trainer.CHECKS,
     "maker": maker.CHECKS,
+    "command": command.CHECKS,
 }
 
 
@@ -46,7 +48,7 @@ class Case:
     promise is broken."""
 
     kind: str
-    method: str | records.Record
+    method: str | records.Record | records.Command
     check: Check
     given: Mapping[str, JSON] = field(default_factory=dict)
     tolerance: float = 1e-5
@@ -67,7 +69,7 @@ class Case:
 
 def cases(
     kind: str,
-    method: str | records.Record,
+    method: str | records.Record | records.Command,
     given: Mapping[str, JSON] | None = None,
     *,
     tolerance: float = 1e-5,
@@ -79,7 +81,7 @@ def cases(
     """
     if kind not in OF_KIND:
         raise HarnessError(unknown("kind", kind, OF_KIND))
-    checks = (*record.CHECKS, *OF_KIND[kind])
+    checks = OF_KIND[kind] if kind == "command" else (*record.CHECKS, *OF_KIND[kind])
     if isinstance(method, str):
         checks = (*checks, *record.CHECKS_IN_A_CHILD, *other_process.CHECKS.get(kind, ()))
     return [Case(kind, method, check, dict(given or {}), tolerance) for check in checks]
@@ -87,7 +89,7 @@ def cases(
 
 def contract(
     kind: str,
-    method: str | records.Record,
+    method: str | records.Record | records.Command,
     given: Mapping[str, JSON] | None = None,
     *,
     tolerance: float = 1e-5,

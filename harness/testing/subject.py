@@ -29,13 +29,15 @@ class Subject(NamedTuple):
     tolerance: float  # between scores that should be equal, times the larger of 1 and either score
 
 
-def find(kind: str, method: str | records.Record, given: Mapping[str, JSON], tolerance: float) -> Subject:
+def find(
+    kind: str, method: str | records.Record | records.Command, given: Mapping[str, JSON], tolerance: float
+) -> Subject:
     """The installed method of that name, or the record that was passed, with checked parameters."""
     if isinstance(method, str):
         record, plugin = catalogue.load().find(f"{kind}s", method)
     else:
         record, plugin = method, None
-    value, problems = params.convert(record.params, given, Path())
+    value, problems = params.convert(getattr(record, "params", records.NoParams), given, Path())
     if problems:
         raise Problems(problem._replace(path=(record.name, *problem.path)) for problem in problems)
     return Subject(kind, record, value, given, plugin, tolerance)

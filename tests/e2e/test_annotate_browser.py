@@ -18,9 +18,9 @@ from browsers import webdriver
 from pools import AR, ZH, write_pool
 from running import COMMAND, Harness
 
-from harness.annotate.events import Appointed, Graded
-from harness.annotate.journal import Journal
-from harness.annotate.scheme import Choice
+from harness_annotate.events import Appointed, Graded
+from harness_annotate.journal import Journal
+from harness_annotate.scheme import Choice
 
 pytest.importorskip("uvicorn", reason="needs the extra annotate")
 

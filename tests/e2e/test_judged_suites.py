@@ -6,9 +6,9 @@ import numpy as np
 import orjson
 import pytest
 
-from harness.annotate import assignment, people, pool_files, project, results, scheme
-from harness.annotate.events import Appointed, Graded
-from harness.annotate.scheme import Choice
+from harness_annotate import assignment, people, pool_files, project, results, scheme
+from harness_annotate.events import Appointed, Graded
+from harness_annotate.scheme import Choice
 
 SYSTEMS = {
     "bm25": {"retriever": "bm25"},

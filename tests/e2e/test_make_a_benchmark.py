@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from harness import cli
-from harness.annotate import assignment, pool_files, project
+from harness_annotate import assignment, pool_files, project
 
 PAGE = (Path(__file__).parents[2] / "docs" / "make-a-benchmark.md").read_text(encoding="utf-8")
 TOPICS = {"tides": "sea moon water coast", "bread": "flour yeast oven dough", "bees": "hive honey queen wax"}

@@ -16,9 +16,9 @@ from harness import run
 from harness.api import read_leaderboard
 from harness.cli import main
 from harness.errors import HarnessError
-from harness.exchange import training_data
 from harness.store import hits_files
 from harness.store.artifacts import Store
+from harness_training_data import reading
 
 pytestmark = pytest.mark.extras
 pytest.importorskip("torch")
@@ -85,7 +85,7 @@ def exported_models_and_examples_are_read_by_others(folder: Path) -> None:
         sentence_transformers_gives_the_scores_of_the_run(folder)
     for form in ("tevatron", "sentence-transformers"):
         [path] = (folder / f"{form}-training").glob("*.jsonl")
-        examples = list(training_data.read(path))
+        examples = list(reading.read(path))
         assert len(examples) == 18
         assert all(example.positives and example.negatives for example in examples)
         assert all(set(example.positives).isdisjoint(example.negatives) for example in examples)

@@ -134,6 +134,7 @@ def shipped():
         "analysers",
         "trainers",
         "makers",
+        "commands",
     ):
         for name in plugins.names(kind):
             entry = plugins.find(kind, name)

@@ -32,16 +32,13 @@ LAYERS = [
     ["verify"],
     ["inspect"],
     ["html"],
-    ["site"],
     ["notebook"],
-    ["annotate"],
     ["api"],
     ["checkpoint_watch"],
     ["cli"],
     ["__main__"],
 ]
 FOR_AUTHORS = {"testing", "toolkit"}  # the core does not import them; they import the core
-ASKS_SERVICES = {"annotate"}  # it stands above the toolkit, and asks models as methods do
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 
 
@@ -87,8 +84,6 @@ def test_imports_go_to_earlier_modules_only(path):
     for module in imported(path):
         parts = module.split(".")
         if parts[0] != "harness" or len(parts) < 2 or parts[1] == own:
-            continue
-        if own in ASKS_SERVICES and module.startswith("harness.toolkit.services"):
             continue
         assert parts[1] not in FOR_AUTHORS, f"{path.name} imports {module}"
         if parts[1] in LEVEL:

@@ -1,5 +1,5 @@
 """Writes files whole: whenever the process is killed, a file has all old or all new contents."""
 
-from harness.store.disk import replace_file, replacing
+from harness.store.disk import explaining, replace_file, replacing, sha256
 
-__all__ = ["replace_file", "replacing"]
+__all__ = ["explaining", "replace_file", "replacing", "sha256"]

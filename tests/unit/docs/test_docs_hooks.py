@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib.metadata
 import importlib.util
+import json
 import re
 import sys
 from pathlib import Path
@@ -149,6 +151,25 @@ def test_the_example_of_harness_measures_is_computed_like_any_other(tmp_path):
     own = protocols.measures_of_plugins(records("harness_measures", tmp_path))
     scores = score.score(hits_of_two_queries(), JUDGED, [Column("TopHeavy@2")], size=4, plugin_measures=own)
     assert scores.columns[0].values.tolist() == pytest.approx([1 / 3, 2 / 3])
+
+
+def test_the_example_of_harness_commands_lists_failed_rows(tmp_path, capsys):
+    command = the_record("harness_commands", tmp_path)
+    keeps_the_contract("command", command, tmp_path)
+    module = sys.modules["example_of_harness_commands"]
+    parser = argparse.ArgumentParser()
+    module.arguments(parser)
+    board = json.loads((PAGE.parents[1] / "leaderboards" / "tour" / "leaderboard.json").read_text("utf-8"))
+    assert module.work(parser.parse_args([str(PAGE.parents[1] / "leaderboards" / "tour")])) == 0
+    board["rows"][0] |= {"status": "failed", "error": "out of memory", "measures": {}}
+    (tmp_path / "leaderboard.json").write_text(json.dumps(board), encoding="utf-8")
+    assert module.work(parser.parse_args([str(tmp_path)])) == 1
+    assert capsys.readouterr().out.endswith(": out of memory\n")
+
+
+@pytest.mark.parametrize("field", list(catalogue.records.Command.__dataclass_fields__))
+def test_every_field_of_a_command_is_described(field):
+    assert f"`{field}`" in sections()["harness_commands"]
 
 
 @pytest.mark.parametrize("field", list(catalogue.records.Record.__dataclass_fields__))

@@ -11,7 +11,6 @@ from typing import Any
 
 import faulty_s3
 import pytest
-from harness.plan.kinds import PART
 
 from harness.errors import HarnessError
 from harness.store import remote as remotes

@@ -289,3 +289,52 @@ def test_texts_are_taken_by_position_in_the_order_asked_for():
 def test_titles_and_candidates_must_fit_the_texts():
     with pytest.raises(ValueError, match="of one length"):
         testing.texts(["a", "b"], titles=["A"])
+
+
+# Commands
+
+
+def good_arguments(command):
+    command.add_argument("--often", action="store_true", help="more than once")
+
+
+def unexplained_arguments(command):
+    command.add_argument("file")
+
+
+def no_arguments(command):
+    raise RuntimeError("no parser")
+
+
+def greedy_arguments(command):
+    command.parse_args = lambda words: words
+
+
+def command_of(**change):
+    fields = {"name": "toy", "summary": "do a thing", "arguments": "good_arguments", "work": "good_arguments"}
+    fields |= change
+    for field in ("arguments", "work"):
+        fields[field] = f"{__name__}:{fields[field]}"
+    return records.Command(**fields)
+
+
+def test_a_good_command_keeps_every_promise():
+    assert verdicts("command", command_of()) == {}
+
+
+@pytest.mark.parametrize(
+    ("case", "cause", "change"),
+    [
+        ("is described", "no summary", {"summary": ""}),
+        ("is described", "longer than one line", {"summary": "one\ntwo"}),
+        ("is described", "a full stop", {"summary": "does a thing."}),
+        ("is described", "the extra", {"extra": " "}),
+        ("has its functions", "it cannot import", {"work": "nothing"}),
+        ("has its functions", "GOOD is no function", {"work": "GOOD"}),
+        ("describes its arguments", "its argument file has no help", {"arguments": "unexplained_arguments"}),
+        ("describes its arguments", "it cannot add its arguments", {"arguments": "no_arguments"}),
+        ("refuses an unknown option", "--no-such-option", {"arguments": "greedy_arguments"}),
+    ],
+)
+def test_each_fault_of_a_command_is_found(case, cause, change):
+    assert cause in verdict("command", command_of(**change), case)

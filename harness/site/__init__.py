@@ -1,1 +1,0 @@
-"""`harness site`: many leaderboards as static pages that need no server and no network."""

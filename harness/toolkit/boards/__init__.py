@@ -1,0 +1,24 @@
+"""Leaderboards, for commands of plugins: reading the file and what it holds, as typed records.
+
+Status: provisional. The records follow the leaderboard's schema, and grow with it.
+"""
+
+from harness.leaderboard.board_file import FILE, Leaderboard, read
+from harness.leaderboard.history import FOLDER as EARLIER_FOLDER  # where replaced leaderboards are kept,
+from harness.leaderboard.history import NAME as EARLIER_NAME  # and how their files are named
+from harness.leaderboard.model import Dataset, Measure, Row
+from harness.leaderboard.same_rules import PARTS as COMPARED_PARTS  # parts of a dataset that must be the same
+from harness.types import PARTS as DATASET_STEPS  # the kinds of steps that read a dataset
+
+__all__ = [
+    "COMPARED_PARTS",
+    "DATASET_STEPS",
+    "EARLIER_FOLDER",
+    "EARLIER_NAME",
+    "FILE",
+    "Dataset",
+    "Leaderboard",
+    "Measure",
+    "Row",
+    "read",
+]

@@ -1,0 +1,151 @@
+"""`harness site`: pages for leaderboards, datasets and systems, with what is comparable side by side."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+from harness_site.collected import collect, slug_of
+
+LEADERBOARDS = Path(__file__).parents[2] / "leaderboards"
+
+
+def data_of(path):
+    """The data that a page holds."""
+    island = re.search(r'<script type="application/json" id="board">(.*?)</script>', path.read_text(), re.S)
+    return json.loads(island[1])
+
+
+def table(page, caption):
+    (found,) = [item for item in page["tables"] if item["caption"] == caption]
+    return [dict(zip(found["columns"], row, strict=True)) for row in found["rows"]]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The site of the repository's leaderboards, two of them with one name, one with an earlier state."""
+    folder = tmp_path_factory.mktemp("site")
+    for name in ("scifact-lexical", "neural-en", "published"):
+        shutil.copytree(LEADERBOARDS / name, folder / "boards" / name)
+    shutil.copytree(LEADERBOARDS / "scifact-lexical", folder / "boards" / "again")
+    (folder / "boards" / "neural-en" / "previous").mkdir()
+    shutil.copy(
+        LEADERBOARDS / "neural-en" / "leaderboard.json",
+        folder / "boards" / "neural-en" / "previous" / "leaderboard-1.json",
+    )
+    assert main(["site", str(folder / "boards"), "--out", str(folder / "out"), "--title", "Ours"]) == 0
+    return folder / "out"
+
+
+def test_the_index_has_every_current_leaderboard_dataset_and_row(site):
+    page = data_of(site / "index.html")
+    boards = table(page, "Leaderboards")
+    names = [row["leaderboard"]["text"] for row in boards]
+    assert names == sorted(names, key=str.casefold)
+    assert {"neural-en", "scifact-lexical (again)", "scifact-lexical (scifact-lexical)"} <= set(names)
+    assert page["name"] == "Ours"
+    rows = table(page, "All rows")
+    files = list((site.parent / "boards").rglob("leaderboard.json"))
+    assert len(rows) == sum(len(json.loads(path.read_bytes())["rows"]) for path in files)
+
+
+def test_every_link_leads_to_a_page(site):
+    pages = list(site.rglob("*.html"))
+    assert len(pages) > 100
+    for path in pages:
+        page = data_of(path)
+        links = [
+            cell["href"]
+            for item in page["tables"]
+            for row in item["rows"]
+            for cell in row
+            if isinstance(cell, dict) and "href" in cell
+        ]
+        for href in set(links):
+            assert (path.parent / page["root"] / href).is_file(), f"{path}: {href}"
+
+
+def test_a_datasets_page_has_all_leaderboards_with_intervals_and_the_best_marked(site):
+    page = data_of(site / "datasets" / "scifact.html")
+    rows = table(page, "test split")
+    boards = {row["leaderboard"]["text"] for row in rows}
+    assert {"neural-en", "neural-en (earlier)", "scifact-lexical (again)"} <= boards
+    best = [row for row in rows if row["#nDCG@10"] and row["#nDCG@10"]["best"]]
+    assert all(
+        row["#nDCG@10"]["mean"] == max(row["#nDCG@10"]["mean"] for row in rows if row["#nDCG@10"])
+        for row in best
+    )
+    assert best[0]["#nDCG@10"]["low"] < best[0]["#nDCG@10"]["mean"] < best[0]["#nDCG@10"]["high"]
+
+
+def test_numbers_on_other_data_stand_in_another_table(site, tmp_path):
+    shutil.copytree(LEADERBOARDS / "scifact-lexical", tmp_path / "a")
+    shutil.copytree(LEADERBOARDS / "scifact-lexical", tmp_path / "b")
+    path = tmp_path / "b" / "leaderboard.json"
+    content = json.loads(path.read_bytes())
+    content["datasets"][0]["contents"] = {"corpus": "0" * 64}
+    content["datasets"][0]["counts"]["passages"] += 1
+    path.write_text(json.dumps(content))
+    assert main(["site", str(tmp_path), "--out", str(tmp_path / "out")]) == 0
+    page = data_of(tmp_path / "out" / "datasets" / "scifact.html")
+    assert [item["caption"] for item in page["tables"]] == [
+        "test split, data 1 of 2",
+        "test split, data 2 of 2",
+    ]
+
+
+def test_published_rows_stand_beside_and_a_systems_page_marks_no_best(site):
+    page = data_of(site / "datasets" / "conditionalqa.html")
+    origins = {row[page["tables"][0]["columns"].index("origin")] for row in page["tables"][0]["rows"]}
+    assert "published" in origins
+    system = data_of(site / "systems" / "bm25.html")
+    (item,) = system["tables"]
+    cells = [cell for row in item["rows"] for cell in row if isinstance(cell, dict) and "mean" in cell]
+    assert cells
+    assert not any(cell["best"] for cell in cells)
+
+
+def test_pages_run_their_own_script_alone_and_fetch_nothing(site):
+    text = (site / "index.html").read_text()
+    assert "default-src 'none'" in text
+    assert "unsafe-eval" not in text
+    assert not re.search(r'(?:src|href)="https?:', text)
+
+
+def test_a_second_run_removes_pages_that_are_no_longer_made(tmp_path):
+    shutil.copytree(LEADERBOARDS / "scifact-lexical", tmp_path / "boards" / "a")
+    out = tmp_path / "out"
+    assert main(["site", str(tmp_path / "boards"), "--out", str(out)]) == 0
+    (out / "systems" / "gone.html").write_text("an earlier page")
+    assert main(["site", str(tmp_path / "boards"), "--out", str(out)]) == 0
+    assert not (out / "systems" / "gone.html").exists()
+
+
+def test_what_cannot_be_a_site_is_refused(tmp_path, capsys):
+    (tmp_path / "empty").mkdir()
+    assert main(["site", str(tmp_path / "empty"), "--out", str(tmp_path / "out")]) == 2
+    assert "empty: has no leaderboard.json; name a folder of leaderboards" in capsys.readouterr().err
+    (tmp_path / "out").mkdir(exist_ok=True)
+    (tmp_path / "out" / "index.html").write_text("<p>mine</p>")
+    assert main(["site", str(LEADERBOARDS / "tour"), "--out", str(tmp_path / "out")]) == 2
+    assert "index.html: was not written by harness site; name another folder" in capsys.readouterr().err
+
+
+def test_slugs_are_files_names_and_never_shared():
+    names = ["bm25", "BM25", "bm25 ", "a/b", "a b", "一座桥", "", "..", "x" * 300, "bm25,k1=0.9"]
+    slugs = [slug_of(name) for name in names]
+    assert len(set(slugs)) == len(names)
+    assert all(
+        re.fullmatch(r"[a-z0-9.+=-]+", slug) and len(slug) <= 70 and not slug.startswith(".")
+        for slug in slugs
+    )
+    assert slug_of("bm25") == "bm25"
+
+
+def test_leaderboards_have_the_date_of_their_last_commit_or_change(tmp_path):
+    shutil.copytree(LEADERBOARDS / "scifact-lexical", tmp_path / "a")
+    (entry,) = collect([tmp_path])
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", entry.date)
