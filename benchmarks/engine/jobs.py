@@ -87,8 +87,8 @@ def run(folder: Path, jobs: int, wanted: list[str], compiled: Path | None) -> Ru
     steps, cores = {}, {}
     for manifest in sorted(store.glob("artifacts/*/manifest.json")):
         content = json.loads(manifest.read_bytes().rstrip().rpartition(b"\n")[0])
-        described, cost = content["described"], content["cost"]
-        name = f"{described['kind']} {described.get('method', {}).get('name', '')}".strip()
+        keyed, cost = content["keyed"], content["cost"]
+        name = f"{keyed['kind']} {keyed.get('method', {}).get('name', '')}".strip()
         steps[name] = cost["seconds"]
         cores[name] = cost["cpu_seconds"] / max(cost["seconds"], 0.001)
     board = json.loads((out / "leaderboard.json").read_text())

@@ -9,14 +9,14 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import cast
 
-from harness import catalogue
-
-from harness.running import preparation, suite_run
-from harness.execution import workers
+from harness import catalogue, steps
+from harness.execution import requests, workers
 from harness.execution.progress import Silent
 from harness.execution.schedule import Schedule
 from harness.plan.graph import Step
+from harness.running import preparation, suite_run
 from harness.store import disk
 from harness.store.artifacts import Store
 
@@ -53,13 +53,11 @@ def main() -> None:
 
 def scheduling(folder: Path) -> float:
     """The seconds to hand out all steps, each of which reads two others."""
-    names = [f"combine-{i:064x}" for i in range(STEPS)]
+    names = [f"part-{i:064x}" for i in range(STEPS)]
     inputs = [(names[i // 2], names[i // 3]) if i > 2 else () for i in range(STEPS)]
-    steps = {
-        name: Step("combine", name.partition("-")[2], "", "", {}, {}, inputs[i], ())
-        for i, name in enumerate(names)
-    }
-    schedule = Schedule(steps, Store(folder).open(), Silent())
+    nothing = steps.Part(of="", start=0, stop=0)
+    listed = {name: Step(nothing, name.partition("-")[2], "", "", inputs[i]) for i, name in enumerate(names)}
+    schedule = Schedule(listed, Store(folder).open(), Silent())
     began = time.perf_counter()
     for name in names:
         schedule.want(name)
@@ -90,12 +88,12 @@ def searched(folder: Path) -> tuple[Store, Step]:
 
 def show(where: str, chosen: workers.Workers, search: Step, first: int = 0) -> None:
     """Print the median and the longest time of a part without queries, in one warm worker."""
-    worker, taken = chosen.start(search), []
+    worker, taken, whole = chosen.start(search), [], cast("steps.Search", search.record)
     for number in range(first, first + PARTS):
-        work = {**search.work, "kind": "search", "of": f"search-{number:064x}", "blocks": [0, 0]}
-        part = Step("part", f"{number:064x}", "", "", {"method": {}}, work, search.inputs, ())
+        part = steps.Part(of=f"search-{number:064x}", start=0, stop=0, whole=whole)
+        request = requests.encode(requests.Execute(f"part-{part.key}", part))
         began = time.perf_counter()
-        worker.send(part)
+        worker.send(request)
         while (event := worker.event(60.0)) is not None and event["event"] not in ("done", "failed", "died"):
             pass
         assert event is not None

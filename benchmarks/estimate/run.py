@@ -13,23 +13,21 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness import api, catalogue
-
-from harness.running import preparation, suite_run
 from harness.cli import calibration
 from harness.cli.estimate import listing
 from harness.errors import HarnessError
 from harness.execution.estimate import Estimate, free_seconds, read_all
 from harness.execution.progress import Silent
 from harness.leaderboard import board_file
-from harness.made_models import STEP
 from harness.plan.graph import Plan, Step
-from harness.plan.kinds import APART, METHODS, PARTS
+from harness.running import preparation, suite_run
+from harness.steps import COLLECTION_PARTS
 from harness.store.artifacts import Store
 from harness.store.manifest import Artifact
 from harness.suite import NO_CHANGES
 
 COMMITTED = Path(__file__).parents[2] / "leaderboards"
-VERSIONS = ("sources", "libraries", "version")  # in descriptions: of the code
+VERSIONS = ("sources", "libraries", "version")  # of the code, in what is keyed
 HEAD = ("suite", "compared", "unknown", "processor time", "real", "factor", "time", "real", "disk", "real")
 
 
@@ -147,7 +145,7 @@ def _in_store(plan: Plan, store: Store, wanted: Iterable[str]) -> dict[str, Real
     costs = {}
     for step in (plan.steps[name] for name in wanted):
         artifact = done.get(_content(step.id, plan.steps))
-        if step.kind not in PARTS and artifact is not None:
+        if not isinstance(step.record, COLLECTION_PARTS) and artifact is not None:
             cost = artifact.cost
             real = Cost(float(cost["cpu_seconds"]), free_seconds(cost), float(cost["bytes"]))
             costs[f"{step.label} {step.key[:6]}"] = Real([step.id], real)
@@ -155,23 +153,22 @@ def _in_store(plan: Plan, store: Store, wanted: Iterable[str]) -> dict[str, Real
 
 
 def _content(step: str, steps: Mapping[str, Step | Artifact]) -> str:
-    """What a step does to which data, whatever the version of the code: its description without versions, and
-    with the steps that it reads described in the same way."""
+    """What a step does to which data, whatever the version of the code: what is keyed of it without versions,
+    with the same of the steps that it reads."""
     if step not in steps:
         return step
-    described = _unversioned(steps[step].described)
-    text = json.dumps({**described, "inputs": []}, sort_keys=True)
-    text = STEP.sub(lambda match: _content(match[1], steps) + match[2], text)
-    inputs = [_content(name, steps) for name in steps[step].described["inputs"]]
-    return hashlib.sha256("".join([text, *inputs]).encode()).hexdigest()
+    content = _unversioned(steps[step].record.keyed, steps)
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-def _unversioned(value: Any) -> Any:
+def _unversioned(value: Any, steps: Mapping[str, Step | Artifact]) -> Any:
     if isinstance(value, list | tuple):
-        return [_unversioned(item) for item in value]
+        return [_unversioned(item, steps) for item in value]
+    if isinstance(value, str):
+        return _content(value, steps)
     if not isinstance(value, Mapping):
         return value
-    return {name: _unversioned(item) for name, item in value.items() if name not in VERSIONS}
+    return {name: _unversioned(item, steps) for name, item in value.items() if name not in VERSIONS}
 
 
 def _recorded(plan: Plan, folder: Path) -> dict[str, Real]:
@@ -186,8 +183,10 @@ def _recorded(plan: Plan, folder: Path) -> dict[str, Real]:
         cost = recorded.get((row.dataset, row.system))
         if row.hits is None or cost is None or cost.seconds is None or cost.bytes is None:
             continue
-        ancestors = plan.ancestors([row.hits], stop_at=lambda step: step.kind in APART)
-        steps = [step for step in plan.steps if step in ancestors and plan.steps[step].kind in METHODS]
+        ancestors = plan.ancestors([row.hits], stop_at=lambda step: step.record.is_apart)
+        steps = [
+            step for step in plan.steps if step in ancestors and plan.steps[step].record.cost is not None
+        ]
         real = Cost(cost.cpu_seconds or 0.0, cost.seconds, cost.bytes)
         costs[f"{row.dataset} / {row.system}"] = Real(steps, real)
     return costs

@@ -146,11 +146,11 @@ def costs(folder: Path, count: int) -> Iterator[str]:
     total = 0
     for manifest in sorted(store.glob("artifacts/*/manifest.json")):
         content = json.loads(manifest.read_bytes().rstrip().rpartition(b"\n")[0])
-        cost, described = content["cost"], content["described"]
-        augmented = any(step.startswith("augment") for step in described["inputs"])
-        of_documents = described.get("texts", {}).get("unit") == "document"
+        cost, keyed = content["cost"], content["keyed"]
+        texts = keyed.get("texts", {})
+        augmented, of_documents = bool(texts.get("stages")), texts.get("unit") == "document"
         variant = "+titles" if augmented else " of documents" if of_documents else ""
-        name = f"{described['kind']} {described.get('method', {}).get('name', '')}{variant}".strip()
+        name = f"{keyed['kind']} {keyed.get('method', {}).get('name', '')}{variant}".strip()
         total += cost["bytes"]
         yield f"| {count:,} | {name} | {cost['seconds']:.1f} | {cost['bytes']:,} | {cost['peak_mb']:.0f} |"
     measured = json.loads((folder / "peak").read_text())

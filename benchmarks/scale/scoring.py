@@ -15,7 +15,7 @@ from harness.collection.corpus import Corpus
 from harness.collection.judgements import judging
 from harness.collection.queries import Judgements, Queries
 from harness.execution.open_dataset import Opened
-from harness.leaderboard import scored_numbers
+from harness.running import scored_numbers
 from harness.scoring import protocols
 from harness.types import Hits
 
