@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[2]
 CORE = ROOT / "harness"
 # Each package may import what stands before it; those of one line may not import each other.
 LAYERS = [
-    ["types", "problems", "user_cache"],
+    ["types", "problems", "user_cache", "step_context"],
     ["steps"],
     ["errors"],
     ["functions"],
