@@ -38,7 +38,7 @@ UNKEYED: dict[type[msgspec.Struct], dict[str, Any]] = {
     steps.Part: {"whole": INDEX},
     Analysed: {
         "unit": "document", "context": ("titles",), "retriever": "bm25", "combine": changed(steps.Combine),
-        "reporting": (Reporting("index", "m", "index-7"),),
+        "reporting": (Reporting("index", "m", "index-7"),), "reranks": True, "trained": changed(steps.Train),
     },
 }  # fmt: skip
 
