@@ -10,6 +10,7 @@ from msgspec import UNSET
 from harness.leaderboard.model import MadeStage
 from harness.leaderboard.stage_tables import dropped
 from harness.plan.graph import Collection, Plan, Step
+from harness.running.provenance import params_of
 from harness.steps import Make
 from harness.store.artifacts import Store
 from harness.types import JSON
@@ -47,8 +48,10 @@ def params(step: Step) -> dict[str, JSON]:
     """The parameters of a stage, with the retriever that it encodes texts with."""
     assert isinstance(step.record, Make)
     encoder = step.record.encoder
-    given = dict(step.record.method.params)
-    return given if encoder is None else {**given, "encoder": {encoder.method.name: encoder.method.params}}
+    given = params_of(step.record.method)
+    return (
+        given if encoder is None else {**given, "encoder": {encoder.method.name: params_of(encoder.method)}}
+    )
 
 
 def flags(collection: Collection, planned: Plan, store: Store) -> list[str]:

@@ -8,7 +8,6 @@ import pytest
 
 from harness import catalogue, cli
 from harness.catalogue import params
-from harness.exchange import collection_export
 
 DOCUMENTS = [
     {"_id": "p1", "text": "护照有效期是十年。", "title": "", "doc_id": "d1", "paragraph_no": 0},
@@ -136,11 +135,3 @@ def test_a_tab_in_a_text_is_refused_by_a_table(exported, capsys):
         path.write_text(before, encoding="utf-8")
     assert "the passage 'p2' has a tab or a line end" in capsys.readouterr().err
     assert not (exported / "tab").exists()
-
-
-def test_the_card_names_the_encoder_of_a_stage_too():
-    method = {"name": "drop-similar", "params": {"threshold": 0.7}}
-    assert collection_export._params({"method": method}) == {"threshold": 0.7}
-    encoder = {"name": "dense", "params": {"pooling": "cls"}}
-    params = collection_export._params({"method": method, "encoder": encoder})
-    assert params == {"threshold": 0.7, "encoder": {"dense": {"pooling": "cls"}}}

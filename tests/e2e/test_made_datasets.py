@@ -80,8 +80,8 @@ def test_a_changed_stage_makes_again_only_what_depends_on_it(tmp_path):
 
 def test_a_stage_of_judgements_leaves_the_index_as_it_is(tmp_path):
     collections = planned(tmp_path, SUITE).collections
-    assert collections["mine"].parts["queries"] == collections["again"].parts["queries"]
-    assert collections["mine"].parts["corpus"] != collections["again"].parts["corpus"]
+    assert collections["mine"].planned.queries == collections["again"].planned.queries
+    assert collections["mine"].planned.corpus != collections["again"].planned.corpus
 
 
 def test_a_stage_of_other_splits_is_left_out(tmp_path):

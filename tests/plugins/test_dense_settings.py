@@ -14,7 +14,7 @@ import tiny_models
 from harness import catalogue
 from harness.catalogue import params as strict
 from harness.errors import HarnessError
-from harness.plan import keys
+from harness.plan import methods
 from harness.types import Facts
 from harness_dense import DenseParams, missing_files, registry, resolve
 from harness_dense.faiss_options import Faiss
@@ -331,10 +331,10 @@ def test_versions_of_what_runs_a_model_count_for_the_index_and_of_a_search_for_t
     values = resolved(tiny_models.onnx(tmp_path), backend=backend, **given)
     entry = catalogue.load().find("retrievers", "dense")
     index, search = (
-        set(keys.method(entry, values, lambda path: "", leave_out)["libraries"])
+        set(methods.uses(entry, values, lambda path: "", leave_out).libraries)
         for leave_out in (entry.record.search_only, ())
     )
     assert index == {"tokenizers"} | named
     assert search - index == {"numba", "faiss-cpu", "faiss-gpu"}
     exact = dataclasses.replace(values, search="exact")
-    assert "numba" in keys.method(entry, exact, lambda path: "")["libraries"]
+    assert "numba" in methods.uses(entry, exact, lambda path: "").libraries

@@ -14,7 +14,7 @@ import pytest
 from harness import catalogue, testing
 from harness.collection import context_additions, corpus
 from harness.errors import HarnessError
-from harness.plan import keys
+from harness.plan import methods
 from harness.types import Addition, Document, Facts, Passage
 
 pytest.importorskip("numba")
@@ -194,9 +194,9 @@ def test_the_tagger_of_chinese_reads_jiebas_own_dictionary(tmp_path, monkeypatch
 
 
 def library_names(**given):
-    return keys.method(catalogue.load().find("contexts", "keyphrases"), Keyphrases(**given), digest=str)[
-        "libraries"
-    ].keys()
+    return methods.uses(
+        catalogue.load().find("contexts", "keyphrases"), Keyphrases(**given), digest=str
+    ).libraries.keys()
 
 
 def test_only_the_libraries_that_a_tagger_runs_on_are_in_its_key():
