@@ -83,10 +83,10 @@ def schema_of(field: dataclasses.Field[Any], hint: Any) -> JSON:
     bounds = {
         name: field.metadata[name] for name in ("minimum", "maximum") if field.metadata.get(name) is not None
     }
-    described = {"description": text} if text else {}
+    notes = {"description": text} if text else {}
     if field.default is not dataclasses.MISSING and form is None:
-        described["default"] = plain(field.default)
-    return {**(_type_schema(hint, bounds) if form is None else form.schema), **described}
+        notes["default"] = plain(field.default)
+    return {**(_type_schema(hint, bounds) if form is None else form.schema), **notes}
 
 
 def _type_schema(hint: Any, bounds: dict[str, float]) -> JSON:

@@ -115,9 +115,8 @@ def card(
 
 
 def _plain(step: Step) -> dict[str, JSON]:
-    described: dict[str, JSON] = {"step": step.step, "key": step.key[:12], "method": step.name}
-    described["params"] = step.params
-    return {**described, "training": step.training} if step.training else described
+    content = {"step": step.step, "key": step.key[:12], "method": step.name, "params": step.params}
+    return {**content, "training": step.training} if step.training else content
 
 
 def _licence(folder: Path) -> str | None:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from harness.plan.graph import Collection, Graph
-from harness.plan.methods import named
+from harness.plan.methods import Resolved, named
 from harness.steps.artifacts import Additions
 from harness.steps.augment import Augment
 from harness.steps.record import Ref
-
-if TYPE_CHECKING:
-    from harness.plan.context import Resolved
 
 
 def step(graph: Graph, collection: Collection, stage: Resolved) -> Ref[Additions]:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
-from harness.plan.graph import Collection, Graph
+from harness.plan.graph import Collection, Graph, Output
+from harness.plan.methods import Resolved
 from harness.steps.artifacts import Choice, Corpus, Hits, Queries
 from harness.steps.combine import Combine, Pick, Tuned, Within
 from harness.steps.record import Method, Ref
 from harness.types import Unit
-
-if TYPE_CHECKING:
-    from harness.plan.context import Output, Resolved
 
 
 class Mixture(TypedDict):

@@ -18,15 +18,16 @@ from harness.catalogue.rehearsal import Rehearsals
 from harness.errors import HarnessError, NoLanguage
 from harness.made_models import Made, Planned
 from harness.plan import answers, methods, plugin_sources
-from harness.plan.graph import Collection, Graph
+from harness.plan.graph import Collection, Graph, Output
 from harness.plan.guard import Broken, guarded
 from harness.plan.keys import Digest
+from harness.plan.methods import Resolved
 from harness.problems import Keys, Need, Place, Problem
 from harness.records import NoParams
 from harness.steps import Train, Validate
-from harness.steps.record import Backbone, Bound, Method, Model, Ref, Uses
+from harness.steps.record import Backbone, Bound, Method, Model, Uses
 from harness.steps.rules import Measured, Rules
-from harness.steps.texts import Encoder, Searcher, Texts
+from harness.steps.texts import Encoder
 from harness.suite import Chosen, DatasetSpec, Suite
 from harness.types import Facts, Unit
 
@@ -34,28 +35,6 @@ if TYPE_CHECKING:
     from harness.plan.models import Trained
 
 OR_AT_METHODS = "or choose at each method, as in `analyser: english` (harness list analysers)"
-
-
-class Output(NamedTuple):
-    """A planned system, as the systems that build on it need it."""
-
-    hits: Ref[Any]
-    texts: Texts  # that the system's first input that ranks passages reads
-    searcher: Searcher | None = None  # how to search again, if the hits are a retriever's own
-    needs: tuple[Need, ...] = ()  # of the searcher
-
-    @property
-    def unit(self) -> Unit:
-        return self.texts.unit
-
-
-class Resolved(NamedTuple):
-    """A method that a suite chooses, ready for a step on one collection."""
-
-    chosen: Chosen
-    values: Any  # its parameters, with every `auto` replaced
-    method: Method
-    needs: tuple[Need, ...]
 
 
 class SplitOfItsOwn(NamedTuple):

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
 from harness.problems import Need
-from harness.steps.artifacts import Corpus, Judgements, Queries
+from harness.steps.artifacts import Corpus, Hits, Judgements, Queries
 from harness.steps.record import AnyRecord, Method, Record, Ref, Uses
 from harness.steps.rules import Rules
-from harness.steps.texts import Encoder, Texts
+from harness.steps.texts import Encoder, Searcher, Texts
 from harness.suite import DatasetSpec, Suite
 from harness.types import Card, Part, Unit
 
@@ -123,6 +123,19 @@ class Collection(NamedTuple):
         """The ids of all steps that a run executes for the dataset: its parts, and its stages, which may
         change no part."""
         return (*self.steps.values(), *self.stages)
+
+
+class Output(NamedTuple):
+    """A planned system, as the systems that build on it need it."""
+
+    hits: Ref[Hits]
+    texts: Texts  # that the system's first input that ranks passages reads
+    searcher: Searcher | None = None  # how to search again, if the hits are a retriever's own
+    needs: tuple[Need, ...] = ()  # of the searcher
+
+    @property
+    def unit(self) -> Unit:
+        return self.texts.unit
 
 
 class Analysis(NamedTuple):

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from harness.plan.graph import Collection, Graph
-from harness.plan.methods import named
+from harness.plan.methods import Resolved, named
 from harness.steps import artifacts
 from harness.steps.index import Index
 from harness.steps.record import Ref
 from harness.steps.texts import Texts
 from harness.suite import Chosen
 
-if TYPE_CHECKING:
-    from harness.plan.context import Resolved
-
 
 def step(graph: Graph, collection: Collection, method: Resolved, texts: Texts) -> Ref[artifacts.Index]:
-    """The index of a method, which `harness.plan.context.of_index` has prepared for it."""
+    """The index of a method whose key has no parameter that only searching reads."""
     record = Index(method=method.method, texts=texts)
     return graph.add(record, collection.spec.name, subject(graph, method.chosen, texts), method.needs)
 

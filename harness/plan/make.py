@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from harness.plan.graph import Collection, Graph
-from harness.plan.methods import named
+from harness.plan.methods import Resolved, named
 from harness.steps.artifacts import Hits
 from harness.steps.make import MadePart, Make, Origin, Parts
 from harness.steps.record import Ref
 from harness.steps.texts import Encoder
 from harness.types import PARTS, Part
-
-if TYPE_CHECKING:
-    from harness.plan.context import Resolved
 
 
 def stage(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from harness.catalogue import KINDS, Entry, missing_modules, params
 from harness.made_models import Planned
@@ -14,6 +14,15 @@ from harness.problems import Need, exists, missing_path
 from harness.steps.record import Bound, Method, Model, Uses
 from harness.suite import Chosen
 from harness.types import JSON, Facts
+
+
+class Resolved(NamedTuple):
+    """A method that a suite chooses, ready for a step on one collection."""
+
+    chosen: Chosen
+    values: Any  # its parameters, with every `auto` replaced
+    method: Method
+    needs: tuple[Need, ...]
 
 
 def named(name: str, written: dict[str, JSON]) -> str:

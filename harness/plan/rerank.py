@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from harness.plan.graph import Collection, Graph
+from harness.plan.methods import Resolved
 from harness.steps import artifacts
 from harness.steps.artifacts import Hits
 from harness.steps.record import Ref
 from harness.steps.rerank import Rerank
 from harness.steps.texts import Texts
-
-if TYPE_CHECKING:
-    from harness.plan.context import Resolved
 
 
 def step(

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from harness.plan.graph import Collection, Graph
+from harness.plan.methods import Resolved
 from harness.steps import artifacts
 from harness.steps.artifacts import Hits, Rewritten
 from harness.steps.record import Ref
 from harness.steps.rewrite import Rewrite
 from harness.steps.texts import Searcher
-
-if TYPE_CHECKING:
-    from harness.plan.context import Resolved
 
 
 def step(

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from functools import partial
 
 from harness.plan import augment, combine, datasets, index, rerank, rewrite, search, tune
-from harness.plan.context import Context, Output, Resolved, measured, of_index, resolved
-from harness.plan.graph import Collection
+from harness.plan.context import Context, measured, of_index, resolved
+from harness.plan.graph import Collection, Output
 from harness.plan.guard import Broken
+from harness.plan.methods import Resolved
 from harness.problems import Need
 from harness.steps import artifacts
 from harness.steps.artifacts import Additions, Rewritten

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from harness.made_models import Planned
 from harness.plan.graph import Graph
+from harness.plan.methods import Resolved
 from harness.steps.artifacts import Weights
 from harness.steps.record import Backbone, Model, Ref
 from harness.steps.train import Source, Train
 from harness.suite.models import ModelSpec
-
-if TYPE_CHECKING:
-    from harness.plan.context import Resolved
 
 
 def steps(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from harness.catalogue import params
 from harness.plan.combine import Mixture
 from harness.plan.graph import Collection, Graph
+from harness.plan.methods import Resolved
 from harness.steps.artifacts import Choice, Hits
 from harness.steps.record import Ref
 from harness.steps.rules import Measured
@@ -16,9 +16,6 @@ from harness.steps.tune import Trials, Tune
 from harness.suite import Chosen, System
 from harness.suite.model import Search, Tuning
 from harness.types import JSON, Unit
-
-if TYPE_CHECKING:
-    from harness.plan.context import Resolved
 
 
 def step(

@@ -36,15 +36,15 @@ def _step(step: Step) -> model.Step:
             step=_kind(record), key=step.key, name=step.kind, version=str(record.format), sources=None,
             libraries={}, params=params, plugin=f"{OWN} {library(OWN)}",
         )  # fmt: skip
-    described = {**_uses(method), "params": params_of(method), "plugin": method.plugin}
+    content = {**_uses(method), "params": params_of(method), "plugin": method.plugin}
     if method.uses:
-        described["uses"] = [_uses(used) for used in method.uses]
+        content["uses"] = [_uses(used) for used in method.uses]
     if isinstance(record, Train):
-        described["training"] = {
+        content["training"] = {
             "seed": record.seed, "segment": [record.segment, record.segments], "take": record.take,
             "draw": record.draw, "share": record.share, "queries": record.queries,
         }  # fmt: skip
-    return model.Step(step=step.kind, key=step.key, **described)
+    return model.Step(step=step.kind, key=step.key, **content)
 
 
 def _kind(record: AnyRecord) -> str:
