@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.util
 import re
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
@@ -91,6 +93,24 @@ class Catalogue:
 def load() -> Catalogue:
     """The catalogue of all installed plugins. A plugin that fails to load is kept with its error."""
     return collect(entry_points.find(hookspecs.PROJECT))
+
+
+def current() -> Catalogue:
+    """The same, for methods that ask for it often while a suite is planned: it is loaded again only when a
+    folder of the import path has changed, or a plugin did not load."""
+    folders = []
+    for folder in sys.path:
+        with contextlib.suppress(OSError):
+            folders.append((folder, Path(folder or ".").stat().st_mtime_ns))
+    known = _known(tuple(folders))
+    if any(plugin.error for plugin in known.plugins):
+        _known.cache_clear()
+    return known
+
+
+@functools.lru_cache(maxsize=1)
+def _known(folders: tuple[tuple[str, int], ...]) -> Catalogue:
+    return load()
 
 
 def collect(points: Iterable[EntryPoint]) -> Catalogue:

@@ -79,13 +79,13 @@ def resolve(name: str, language: str | None) -> str:
     """The name of the analyser: the given name, or for `auto` the analyser whose record claims the dataset's
     language."""
     if name != "auto":
-        catalogue.load().find("analysers", name)
+        catalogue.current().find("analysers", name)
         return name
     advice = "choose one with `analyser: NAME` (harness list analysers), such as simple or whitespace"
     if language is None:
         raise NoLanguage(f"analyser: the dataset does not say its language; {advice}")
     code = language.lower().replace("_", "-").split("-")[0]
-    offers = catalogue.load().entries["analysers"]
+    offers = catalogue.current().entries["analysers"]
     names = sorted(n for n, entries in offers.items() if any(code in e.record.languages for e in entries))
     if not names:
         raise HarnessError(f"analyser: there is none for the language '{language}'; {advice}")
