@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from harness import catalogue
@@ -62,7 +62,7 @@ def _parameters(record: Any) -> str:
     return "\n".join(lines)
 
 
-def _fields(record: Any) -> dict[str, tuple[dataclasses.Field[Any], Any]]:
+def _fields(record: Any) -> Mapping[str, tuple[dataclasses.Field[Any], Any]]:
     return params.fields_of(record.params) if hasattr(record, "params") else {}
 
 

@@ -15,15 +15,15 @@ from harness.problems import Keys, Problem, unknown
 from harness.types import JSON
 
 
-def fields_of(params: type) -> dict[str, tuple[dataclasses.Field[Any], Any]]:
+def fields_of(params: type) -> Mapping[str, tuple[dataclasses.Field[Any], Any]]:
     """The fields of a parameter type by name, each with its resolved type hint, in order of definition."""
-    hints = _hints(params)
-    return {field.name: (field, hints[field.name]) for field in dataclasses.fields(params)}
+    return _fields_of(params)
 
 
 @functools.cache
-def _hints(params: type) -> dict[str, Any]:
-    return typing.get_type_hints(params)
+def _fields_of(params: Any) -> dict[str, tuple[dataclasses.Field[Any], Any]]:
+    hints = typing.get_type_hints(params)
+    return {field.name: (field, hints[field.name]) for field in dataclasses.fields(params)}
 
 
 def convert(params: type, raw: JSON, base: Path) -> tuple[Any, list[Problem]]:

@@ -42,7 +42,8 @@ def method(
 ) -> Method:
     """The method as a step has it. The parameters in `leave_out` are not keyed."""
     entry, record = chosen.entry, chosen.entry.record
-    keyed = uses(entry, values, digest, leave_out)
+    plain = _without_models(values)
+    keyed = _uses(entry, values, plain, digest, leave_out)
     found = [Bound(name, value) for name, value in chosen.found if name not in leave_out]
     return Method(
         name=keyed.name,
@@ -52,7 +53,7 @@ def method(
         params={name: value for name, value in keyed.params.items() if name not in dict(chosen.found)},
         bound=(*_models_in(values), *found),
         kind=next(kind for kind, known in KINDS.items() if type(record) is known),
-        given=params.plain(_without_models(values)),
+        given=params.plain(plain),
         plugin=f"{entry.plugin.distribution} {entry.plugin.version}",
         cores=record.cores,
         resources=dict(chosen.resources),
@@ -64,9 +65,13 @@ def method(
 
 
 def uses(entry: Entry, values: Any, digest: Digest, leave_out: Sequence[str] = ()) -> Uses:
-    """The part of a plugin's record and parameters that is keyed. A made model is left out of the
-    parameters."""
-    record, plain = entry.record, _without_models(values)
+    """The part of a plugin's record and parameters that is keyed, without the parameters in `leave_out`."""
+    return _uses(entry, values, values, digest, leave_out)
+
+
+def _uses(entry: Entry, values: Any, plain: Any, digest: Digest, leave_out: Sequence[str]) -> Uses:
+    """The same, where `plain` are the parameters without the made models."""
+    record = entry.record
     by_param = record.libraries_by_param(values) if record.libraries_by_param else {}
     further = [item for name in by_param if name not in leave_out for item in by_param[name]]
     return Uses(

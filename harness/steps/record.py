@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Final, Generic, Literal, TypeAlias, TypeVar
 
 import orjson
@@ -16,6 +16,7 @@ from harness.types import JSON, Unit
 
 Made = TypeVar("Made", covariant=True)
 
+_SCALARS: Final = frozenset((str, int, float, bool, type(None)))
 UNKEYED: Final = "unkeyed"  # marks a field that changes no number: it is in no key, and names no input
 
 
@@ -132,15 +133,13 @@ def method_of(record: Record[Any]) -> Method | None:
 
 def keyed(value: JSON) -> JSON:
     """A value of a record as plain data, without the fields that are not keyed."""
-    if isinstance(value, Record):
-        return value.keyed
-    if isinstance(value, Struct):
-        return {**_tag(value), **_keyed_fields(value)}
+    if type(value) in _SCALARS:
+        return value
     if isinstance(value, list | tuple):
         return [keyed(item) for item in value]
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return {name: keyed(item) for name, item in value.items()}
-    return value
+    return value.keyed if isinstance(value, Record) else {**_tag(value), **_keyed_fields(value)}
 
 
 def _tag(value: Struct) -> dict[str, JSON]:
@@ -153,6 +152,8 @@ def _keyed_fields(value: Struct) -> dict[str, JSON]:
 
 
 def _steps_in(value: JSON) -> Iterator[str]:
+    if type(value) in _SCALARS:
+        return
     if isinstance(value, Ref | Found | Model):
         yield value.step
     elif isinstance(value, Struct):
@@ -161,7 +162,7 @@ def _steps_in(value: JSON) -> Iterator[str]:
     elif isinstance(value, list | tuple):
         for item in value:
             yield from _steps_in(item)
-    elif isinstance(value, Mapping):
+    else:
         for item in value.values():
             yield from _steps_in(item)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -156,7 +157,11 @@ class Suite:
     changes: Changes = Changes()  # noqa: RUF009 - immutable. The changes applied when the file was read
 
     def system(self, name: str) -> System:
-        return next(system for system in self.systems if system.name == name)
+        return self._systems[name]
+
+    @functools.cached_property
+    def _systems(self) -> dict[str, System]:
+        return {system.name: system for system in self.systems}
 
 
 class Unsound(Problems):
