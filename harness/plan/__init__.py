@@ -13,8 +13,8 @@ from harness.plan import context as contexts
 from harness.plan import datasets, label, methods, models, plugin_sources, systems
 from harness.plan.context import Context
 from harness.plan.graph import Analysis, Collection, Plan, Row, Step
-from harness.plan.guard import Broken
 from harness.plan.keys import Digest
+from harness.plan.plugin_calls import Broken
 from harness.problems import Need, Problem, unknown
 from harness.steps.record import Method
 from harness.steps.texts import Encoder
