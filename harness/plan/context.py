@@ -17,7 +17,7 @@ from harness.catalogue import Catalogue, Entry, params
 from harness.catalogue.rehearsal import Rehearsals
 from harness.errors import HarnessError, NoLanguage
 from harness.made_models import Made, Planned
-from harness.plan import methods, plugin_calls, plugin_sources
+from harness.plan import keys, methods, plugin_calls
 from harness.plan.graph import Collection, Graph, Output
 from harness.plan.keys import Digest
 from harness.plan.methods import Resolved
@@ -96,7 +96,7 @@ def rehearse(context: Context, chosen: Chosen, values: Any, facts: Facts | None 
     this process."""
     with context.guarded(chosen):
         plugin = chosen.entry.plugin
-        sources = plugin_sources.digest(plugin.module, plugin.distribution)
+        sources = keys.sources(plugin.module, plugin.distribution)
     crash = context.rehearsals.crash_of(chosen.entry, sources, values, facts)
     if crash is not None:
         raise Broken(f"'{chosen.name}' {crash}")
@@ -254,5 +254,5 @@ def plugin_of(context: Context, measure: str) -> Uses | None:
     if len(offers) != 1:
         return None
     record, plugin = offers[0].record, offers[0].plugin
-    sources = plugin_sources.digest(plugin.module, plugin.distribution)
+    sources = keys.sources(plugin.module, plugin.distribution)
     return Uses(record.name, record.version, sources)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from harness.catalogue import KINDS, Entry, missing_modules, params
 from harness.made_models import Planned
-from harness.plan import keys, plugin_calls, plugin_sources
+from harness.plan import keys, plugin_calls
 from harness.plan.keys import Digest
 from harness.problems import Need, exists, missing_path
 from harness.steps.record import Bound, Method, Model, Uses
@@ -72,7 +72,7 @@ def uses(entry: Entry, values: Any, digest: Digest, leave_out: Sequence[str] = (
     return Uses(
         name=record.name,
         version=record.version,
-        sources=plugin_sources.digest(entry.plugin.module, entry.plugin.distribution),
+        sources=keys.sources(entry.plugin.module, entry.plugin.distribution),
         libraries={name: keys.library(name) for name in sorted({*record.libraries, *further})},
         params={
             name: keys.addressed(value, digest)
