@@ -21,7 +21,7 @@ from harness.leaderboard.model import Board, Cost, Dataset, Reported, SuiteFacts
 from harness.leaderboard.seed_rows import with_seeds
 from harness.made_models import Seed
 from harness.plan.graph import Collection, Plan, Row
-from harness.running import made_models, made_stages, provenance, row_cost, scored_numbers, training_curves
+from harness.running import made_models, made_stages, provenance, row_cost, scored_numbers
 from harness.running.lineage import Lineage, lineage
 from harness.scoring import bounds
 from harness.scoring.protocols import Scoring
@@ -97,7 +97,7 @@ def board_of_run(
         datasets=tuple(datasets),
         columns=columns_of(scoring),
         rows=tuple(rows),
-        analyses=(*analyses, *training_curves.findings(planned, store)),
+        analyses=analyses,
         environment=board_file.environment(),
     )
     return with_seeds(with_averages(Leaderboard(board, out))).data, failed

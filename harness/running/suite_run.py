@@ -83,7 +83,8 @@ def execute(
 
     def scored(failed: Mapping[str, Failure]) -> tuple[Board, list[Failure]]:
         known = {**failures, **failed}
-        found = findings.findings_of_run(planned, list(analyses.values()), known, store)
+        found = findings.of_analyses(planned, list(analyses.values()), known, store)
+        found += findings.of_trainings(planned, store)
         with disk.explaining(out):
             content, at_scoring = rows.board_of_run(
                 planned, scoring, store, out, shown, earlier, known, reporter, found
