@@ -21,7 +21,7 @@ from harness.leaderboard.model import Board, Cost, Dataset, Reported, SuiteFacts
 from harness.leaderboard.seed_rows import with_seeds
 from harness.made_models import Seed
 from harness.plan.graph import Collection, Plan, Row
-from harness.running import made_models, made_stages, provenance, row_cost, scored_numbers
+from harness.running import made, provenance, row_cost, scored_numbers
 from harness.running.lineage import Lineage, lineage
 from harness.scoring import bounds
 from harness.scoring.protocols import Scoring
@@ -73,8 +73,8 @@ def board_of_run(
         if isinstance(collected, Failure):
             failed.append(collected)
         known = collected if isinstance(collected, Opened) else None
-        made = made_stages.stages(collection, planned, store) if known else ()
-        datasets.append(dataset_of(collection, known, made))
+        stages = made.stages(collection, planned, store) if known else ()
+        datasets.append(dataset_of(collection, known, stages))
         for row in chosen:
             reporter.scored(len(rows), len(shown))
             steps = [failures[step] for step in (row.hits, row.labels) if step and step in failures]
@@ -116,7 +116,7 @@ def columns_of(scoring: Scoring) -> tuple[model.Column, ...]:
 
 
 def dataset_of(
-    collection: Collection, collected: Opened | None, made: tuple[model.MadeStage, ...] = ()
+    collection: Collection, collected: Opened | None, stages: tuple[model.MadeStage, ...] = ()
 ) -> Dataset:
     """The leaderboard's entry for a dataset. It has no counts if the dataset could not be opened."""
     card, spec = collection.card, collection.spec
@@ -135,7 +135,7 @@ def dataset_of(
         limited=spec.limits or msgspec.UNSET,
         counts={name: int(count) for name, count in collected.facts.items()} if collected else {},
         digests={part: step.partition("-")[2] for part, step in collection.steps.items()},
-        made=made or msgspec.UNSET,
+        made=stages or msgspec.UNSET,
         contents=collected.contents if collected else {},
     )
 
@@ -243,9 +243,9 @@ def _scored_row(row: Row, context: _Context, collected: Opened, before: model.Ro
         if isinstance(step.record, Tune | Trials):
             entry = {"key": step.key, "on": step.record.on, **facts["tuning"]}
             tuning.append(msgspec.convert(entry, Tuning))
-    trained = made_models.flags(behind.every, collected.queries.texts, store)
-    made = made_stages.flags(plan.collections[row.dataset], plan, store)
-    flags = [*empty.flags, *made, *trained, *numbers.flags]
+    of_dataset = made.dataset_flags(plan.collections[row.dataset], plan, store)
+    of_models = made.model_flags(behind.every, collected.queries.texts, store)
+    flags = [*empty.flags, *of_dataset, *of_models, *numbers.flags]
     return msgspec.structs.replace(
         empty,
         **numbers._replace(flags=tuple(flags))._asdict(),
