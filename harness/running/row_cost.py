@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from harness.leaderboard.model import ContextCost, Cost, Latency, ServiceCost
 from harness.plan.graph import Step
-from harness.running.lineage import Lineage
+from harness.running.provenance import Lineage
 from harness.steps import Augment, Search, Train
 from harness.store.artifacts import Store
 from harness.types import JSON

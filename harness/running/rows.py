@@ -22,7 +22,7 @@ from harness.leaderboard.seed_rows import with_seeds
 from harness.made_models import Seed
 from harness.plan.graph import Collection, Plan, Row
 from harness.running import made, provenance, row_cost, scored_numbers
-from harness.running.lineage import Lineage, lineage
+from harness.running.provenance import Lineage
 from harness.scoring import bounds
 from harness.scoring.protocols import Scoring
 from harness.steps import Rerank, Trials, Tune
@@ -87,7 +87,7 @@ def board_of_run(
                     failure = Failure(row.hits, f"scoring {name}: {error}", isinstance(error, HarnessError))
                     failed.append(failure)
             reason = failure.reason if failure else row.error
-            empty = _empty_row(row, context, lineage(row, planned))
+            empty = _empty_row(row, context, provenance.lineage(row, planned))
             rows.append(msgspec.structs.replace(empty, status="failed", error=reason))
     board = Board(
         schema=board_file.SCHEMA,
@@ -228,7 +228,7 @@ def _scored_row(row: Row, context: _Context, collected: Opened, before: model.Ro
     unchanged."""
     assert row.hits is not None
     plan, store, out = context.plan, context.store, context.out
-    behind = lineage(row, plan)
+    behind = provenance.lineage(row, plan)
     empty = _empty_row(row, context, behind)
     hits = hits_files.load(store.read(row.hits))
     labels = np.load(store.read(row.labels).folder / "labels.npy") if row.labels else None
