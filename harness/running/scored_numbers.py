@@ -13,8 +13,8 @@ from harness.leaderboard.model import Count, File, Measure, Slice
 from harness.scoring import answers, bootstrap, bounds, run_files, score
 from harness.scoring.limits import Limits
 from harness.scoring.protocols import Scoring
-from harness.scoring.rules import scores_of
-from harness.scoring.score import Documents
+from harness.scoring.ranking import Documents
+from harness.scoring.score import scores_of
 from harness.steps.rules import Rules
 from harness.store import disk
 from harness.types import Hits, Unit

@@ -21,7 +21,7 @@ from harness.collection.judgements import Judged
 from harness.plan import plugin_calls
 from harness.records import Column
 from harness.scoring import protocols, score
-from harness.scoring.score import Documents
+from harness.scoring.ranking import Documents
 from harness.types import Hits
 
 PAGE = Path(__file__).parents[3] / "docs" / "hooks.md"
