@@ -16,8 +16,7 @@ from harness.errors import ContractError, HarnessError
 from harness.records import Column, Measure
 from harness.scoring import answers, bootstrap, measures, ranking
 from harness.scoring.bootstrap import Summary
-from harness.scoring.measures.grades import look_up, of_documents
-from harness.scoring.measures.ideal import Ideal, ideal_of
+from harness.scoring.measures.grades import Ideal, ideal_of, look_up, of_documents
 from harness.scoring.measures.kernels import gain_of, kernel_of
 from harness.scoring.measures.names import Average, Metric
 from harness.scoring.ranking import Documents
