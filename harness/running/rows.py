@@ -15,10 +15,9 @@ from harness.execution.progress import Reporter
 from harness.execution.schedule import Failure
 from harness.findings import Finding
 from harness.leaderboard import board_file, model
-from harness.leaderboard.averages import with_averages
 from harness.leaderboard.board_file import Leaderboard
+from harness.leaderboard.means import with_averages, with_seeds
 from harness.leaderboard.model import Board, Cost, Dataset, Reported, SuiteFacts, Tuning
-from harness.leaderboard.seed_rows import with_seeds
 from harness.made_models import Seed
 from harness.plan.graph import Collection, Plan, Row
 from harness.running import made, provenance, row_cost, scored_numbers
