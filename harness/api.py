@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from harness import catalogue, suite, user_cache
 from harness.errors import HarnessError
-from harness.execution import chosen_engine, progress
+from harness.execution import progress, workers
 from harness.leaderboard.board_file import Leaderboard
 from harness.notebook import board, cell_progress, suite_data
 from harness.notebook.board import Board
@@ -90,7 +90,7 @@ def run(
             loaded, objects = suite_data.load(path, Path.cwd(), records, served, changes)
         else:
             loaded = suite.load(Path(path), records, changes)
-        if objects and chosen_engine.chosen(engine) == "ray":
+        if objects and workers.chosen_engine(engine) == "ray":
             raise HarnessError(
                 f"{objects[0][0]}: runs in this process ({objects[0][1]}), where no node of a cluster can "
                 "call it; say engine='local', or make it a plugin"
@@ -101,7 +101,7 @@ def run(
             for name, reason in objects:
                 reporter.note(f"{name} runs every time: {reason}")
             target = Path(out) if out is not None else _folder(loaded, isinstance(path, Mapping))
-            with chosen_engine.workers(artifacts, engine, address, jobs, ship, fresh) as at_work:
+            with workers.of_engine(artifacts, engine, address, jobs, ship, fresh) as at_work:
                 outcome = suite_run.execute(
                     prepared, artifacts, target, reporter, jobs or 1, fresh, replace, workers=at_work
                 )

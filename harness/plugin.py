@@ -76,7 +76,7 @@ if TYPE_CHECKING:
     from harness.collection.maker_input import MakerInput, Parts
     from harness.scoring.analysis_input import AnalysisInput, SystemRun
     from harness.scoring.measures import FILL, UNJUDGED
-    from harness.scoring.measures.ideal import Ideal
+    from harness.scoring.measures.grades import Ideal
     from harness.types import Floats, Ints
 
 # Imported when they are first used, because their modules import numpy, and `harness list` imports this one.
@@ -84,7 +84,7 @@ _HEAVY = {
     "AnalysisInput": "harness.scoring.analysis_input:AnalysisInput",
     "FILL": "harness.scoring.measures:FILL",
     "Floats": "harness.types:Floats",
-    "Ideal": "harness.scoring.measures.ideal:Ideal",
+    "Ideal": "harness.scoring.measures.grades:Ideal",
     "Ints": "harness.types:Ints",
     "Judged": "harness.collection.judgements:Judged",
     "MakerInput": "harness.collection.maker_input:MakerInput",

@@ -13,7 +13,8 @@ import numpy as np
 from harness.collection.judgements import Judged
 from harness.records import Column
 from harness.scoring import bounds, ranking
-from harness.scoring.score import Documents, score
+from harness.scoring.ranking import Documents
+from harness.scoring.score import score
 from harness.types import Hits
 
 MEASURES = ("RR@10", "R@50", "R@1000", "nDCG@10", "AP", "Success@50")

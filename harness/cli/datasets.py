@@ -20,7 +20,7 @@ from harness.errors import HarnessError, Problems
 from harness.execution import open_dataset, progress
 from harness.plan.graph import Collection, Step
 from harness.problems import Problem, shown_path
-from harness.running import made_stages
+from harness.running import made
 from harness.store.artifacts import Store
 from harness.suite import Chosen, DatasetSpec, Suite
 from harness.types import JSON, PARTS
@@ -203,7 +203,7 @@ def _described(collection: Collection) -> Iterator[str]:
 
 def _stages(collection: Collection, steps: Mapping[str, Step], store: Store) -> Iterator[str]:
     """Lines on how a dataset was made: what each stage took in, gave out and dropped."""
-    for number, (step, known) in enumerate(made_stages.facts(collection, steps, store), start=1):
+    for number, (step, known) in enumerate(made.stage_facts(collection, steps, store), start=1):
         yield ""
         yield f"  stage {number}: {step.subject}"
         for name, count in known["after"].items():

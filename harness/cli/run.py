@@ -86,14 +86,14 @@ def run(options: argparse.Namespace) -> int:
 
 def carried_out(prepared: Prepared, store: Store, out: Path, options: argparse.Namespace) -> int:
     """Runs a prepared suite, prints the leaderboard, and returns the exit code."""
-    from harness.execution import chosen_engine, progress
+    from harness.execution import progress, workers
     from harness.leaderboard import history, text_tables
     from harness.problems import shown_path
     from harness.running import suite_run
 
     reporter = progress.reporter(sys.stderr)
     try:
-        with chosen_engine.workers(
+        with workers.of_engine(
             store, options.engine, options.address, options.jobs, options.ship, options.fresh
         ) as at_work:
             outcome = suite_run.execute(

@@ -34,10 +34,10 @@ def show(options: argparse.Namespace) -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as in `harness compare`
     from harness.leaderboard import (
         board_file,
+        means,
         overall,
         preprocessing,
         published,
-        seed_rows,
         selection,
         text_tables,
     )
@@ -60,7 +60,7 @@ def show(options: argparse.Namespace) -> int:
         return 0
     if options.baseline is None:
         shared.say(text_tables.render(board, options.format), end="", form=options.format)
-        if options.format in ("table", "markdown") and (seeds := seed_rows.tables(board)):
+        if options.format in ("table", "markdown") and (seeds := means.seed_tables(board)):
             shared.say("\n" + text_tables.of_tables(seeds, options.format), end="")
         return 0
     from harness.compare import marks

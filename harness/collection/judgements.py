@@ -1,4 +1,4 @@
-"""Relates stored judgements to the numbers of a corpus and its queries, and counts unknown ids."""
+"""Relates judgements and excluded ids to the numbers of a corpus and its queries, and counts unknown ids."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from harness.collection.corpus import Corpus
 from harness.collection.queries import Judgements, Queries
+from harness.types import Unit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,3 +54,21 @@ def judging(read: Corpus, queries: Queries, judgements: Judgements, *, drop: boo
     judged = Judged(query[kept], positions[judgements.passage][kept], grade[kept], labels)
     of_missing = int(np.isin(judgements.passage, missing).sum())
     return Judging(judged, missing, of_missing, int((~kept).sum()))
+
+
+def excluded_positions(read: Corpus, queries: Queries, unit: Unit) -> list[Ints] | None:
+    """The positions that the harness takes out of each query's ranking, or None if no query excludes any. Ids
+    that the corpus lacks are ignored. A document is excluded if all of its passages are."""
+    if not any(queries.exclude):
+        return None
+    positions_of_ids = read.positions([name for ids in queries.exclude for name in ids])
+    ends = np.cumsum([len(ids) for ids in queries.exclude])
+    each = [positions[positions >= 0] for positions in np.split(positions_of_ids, ends[:-1])]
+    return [_whole_documents(read, positions) for positions in each] if unit == "document" else each
+
+
+def _whole_documents(read: Corpus, positions: Ints) -> Ints:
+    """The documents that have all of their passages among `positions`."""
+    documents, counts = np.unique(read.document_of[np.unique(positions)], return_counts=True)
+    whole: Ints = documents[counts == np.diff(read.first)[documents]].astype(np.int64)
+    return whole

@@ -17,7 +17,7 @@ from harness.exchange.collection_forms import FORMS, Whole
 from harness.leaderboard import stage_tables
 from harness.plan.graph import Collection, Step
 from harness.problems import shown_path
-from harness.running import made_stages
+from harness.running import made
 from harness.store import disk
 from harness.store.artifacts import Store
 from harness.store.manifest import Artifact
@@ -106,9 +106,9 @@ def _card(
         "written_as": {"form": form, "notes": notes},
         "counts": cards.card(*folders, card),
         "stages": [
-            {"maker": known["maker"], "params": made_stages.params(step)}
+            {"maker": known["maker"], "params": made.stage_params(step)}
             | {key: known[key] for key in ("before", "after", "dropped", "facts", "flags", "judges")}
-            for step, known in made_stages.facts(collection, steps, store)
+            for step, known in made.stage_facts(collection, steps, store)
         ],
     }
 
@@ -132,7 +132,7 @@ def _page(
             yield f"- {label}: {text}"
     for note in (*card.notes, *notes):
         yield f"- {note}"
-    stages = list(made_stages.facts(collection, steps, store))
+    stages = list(made.stage_facts(collection, steps, store))
     if stages:
         yield ""
         yield "## How it was made"

@@ -11,6 +11,7 @@ import numpy as np
 
 from harness.catalogue import OWN, Catalogue
 from harness.collection import qrels_files
+from harness.collection.judgements import excluded_positions
 from harness.collection.queries import Judgements
 from harness.errors import HarnessError, Problems
 from harness.exchange import run_forms
@@ -220,7 +221,7 @@ def _ranking(target: Target, each: Foreign) -> tuple[Hits, dict[str, JSON]]:
     if len(strange):
         problem = f"the passage '{corpus.ids(strange[:1])[0]}' is no candidate"
         raise HarnessError(f"{problem}: it is context for others; take such passages out of the run")
-    excluded = checked.excluded(corpus, opened.queries, "passage")
+    excluded = excluded_positions(corpus, opened.queries, "passage")
     width = hits.passages.shape[1]
     kept = checked.canonical(hits, corpus, depth, len(opened.queries.ids), width, excluded)
     known = set(opened.queries.ids)

@@ -16,7 +16,7 @@ from harness.findings import Finding
 from harness.records import Column
 from harness.scoring import protocols
 from harness.scoring.analysis_input import AnalysisInput, SystemRun, TrainedModel
-from harness.scoring.rules import judged_by
+from harness.scoring.score import judged_by
 from harness.steps.analyse import Analyse, Analysed
 from harness.steps.record import keyed
 from harness.steps.texts import Texts as PlannedTexts

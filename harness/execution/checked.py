@@ -1,5 +1,4 @@
-"""Checks the hits and scores that a method returned, sorts them by the harness's one rule, and takes out the
-passages that a query excludes."""
+"""Checks the hits and scores that a method returned, and sorts them by the harness's one rule."""
 
 from __future__ import annotations
 
@@ -9,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from harness.collection.corpus import Corpus
-from harness.collection.queries import Queries
 from harness.errors import ContractError, check_is
 from harness.scoring import ranking
 from harness.types import Hits, Unit
@@ -39,24 +37,6 @@ def canonical(
         text = f"query {row}: the position {ranked.passages[row, column]} is no candidate"
         raise ContractError(f"{text}; only what `batches` yields may be returned")
     return ranked
-
-
-def excluded(read: Corpus, queries: Queries, unit: Unit) -> list[Ints] | None:
-    """The positions that the harness takes out of each query's ranking, or None if no query excludes any. Ids
-    that the corpus lacks are ignored. A document is excluded if all of its passages are."""
-    if not any(queries.exclude):
-        return None
-    positions_of_ids = read.positions([name for ids in queries.exclude for name in ids])
-    ends = np.cumsum([len(ids) for ids in queries.exclude])
-    each = [positions[positions >= 0] for positions in np.split(positions_of_ids, ends[:-1])]
-    return [_whole_documents(read, positions) for positions in each] if unit == "document" else each
-
-
-def _whole_documents(read: Corpus, positions: Ints) -> Ints:
-    """The documents that have all of their passages among `positions`."""
-    documents, counts = np.unique(read.document_of[np.unique(positions)], return_counts=True)
-    whole: Ints = documents[counts == np.diff(read.first)[documents]].astype(np.int64)
-    return whole
 
 
 def of_unit(hits: Hits, unit: Unit) -> Hits:

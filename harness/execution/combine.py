@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from harness.collection.judgements import excluded_positions
 from harness.collection.queries import Queries
 from harness.contracts import Searcher
 from harness.errors import ContractError
@@ -45,7 +46,7 @@ def combiner(step: Mixing[Any], task: Task, parameter: str | None) -> Callable[[
     read, queries, depth = task.corpus(step.corpus), task.queries(step.queries), step.depth
     inputs = [task.hits(ref) for ref in step.hits]
     # a combiner that spreads a document over its passages may bring an excluded passage back
-    excluded = checked.excluded(read, queries, step.unit)
+    excluded = excluded_positions(read, queries, step.unit)
     extra = max((len(item) for item in excluded), default=0) if excluded else 0
     again = {item.input: _opened_again(task, item.searcher, queries) for item in step.within}
     rescore = _Remembered(functools.partial(_rescored, task, again, queries))
@@ -99,7 +100,7 @@ class _Opened(NamedTuple):
 
     texts: Texts
     searcher: Searcher
-    excluded: Any  # as `checked.excluded` returns it
+    excluded: Any  # as `excluded_positions` returns it
     rewritten: Rewritten
 
 
@@ -107,7 +108,7 @@ def _opened_again(task: Task, planned: PlannedSearcher, queries: Queries) -> _Op
     texts = task.texts(planned.texts)
     searcher = task.built(planned.method).open(texts, task.read(planned.index).folder)
     rewritten = rewrite.rewritten_of(task, planned.rewritten, queries)
-    return _Opened(texts, searcher, checked.excluded(texts.corpus, queries, texts.unit), rewritten)
+    return _Opened(texts, searcher, excluded_positions(texts.corpus, queries, texts.unit), rewritten)
 
 
 @dataclasses.dataclass

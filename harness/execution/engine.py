@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -12,7 +13,6 @@ from typing import NamedTuple, cast
 from harness import steps
 from harness.errors import StoreError
 from harness.execution import parts, requests
-from harness.execution.clock import Clock
 from harness.execution.progress import Reporter
 from harness.execution.schedule import Failure, Idle, Schedule
 from harness.execution.workers import Worker, Workers
@@ -46,6 +46,28 @@ def limits_of(suite: Suite) -> StepLimits:
 class Result(NamedTuple):
     executed: tuple[str, ...]  # ids of the steps that were executed in this run
     failures: dict[str, Failure]  # step id -> failure, for the failed steps and all steps that read them
+
+
+class Clock:
+    """The time left of a timeout. A new clock stands still until `go_on` is called."""
+
+    def __init__(self, timeout: float | None) -> None:
+        self._remaining = timeout
+        self._since: float | None = None
+
+    def left(self) -> float | None:
+        """The seconds left; None if there is no limit, or while the clock stands still."""
+        if self._remaining is None or self._since is None:
+            return None
+        return max(0.0, self._remaining - (time.monotonic() - self._since))
+
+    def go_on(self) -> None:
+        if self._since is None:
+            self._since = time.monotonic()
+
+    def pause(self) -> None:
+        if self._since is not None:
+            self._remaining, self._since = self.left(), None
 
 
 class Engine:
@@ -211,7 +233,8 @@ class Engine:
     def _is_shared(self, step: Step) -> bool:
         """Whether to ask the worker into how many blocks the step can be cut. A step is cut only if that can
         use another core. A step that a killed run began in one piece is finished in one piece."""
-        return parts.may_be_cut(step) and self.workers.shares(step) and not self.store.is_begun(step.id)
+        may_be_cut = step.record.is_cuttable and not step.parts  # a step with parts joins them
+        return may_be_cut and self.workers.shares(step) and not self.store.is_begun(step.id)
 
     def _move(self, step: Step, child: Worker, reason: str, unfit: bool = False) -> None:
         """Have a step whose machine was lost done on another one, `MOVES` times at most: the step itself may

@@ -20,7 +20,7 @@ from harness.execution import requests
 from harness.execution.engine import NO_LIMITS, StepLimits
 from harness.execution.worker_handle import Child
 from harness.records import Measure
-from harness.scoring.measures.ideal import Ideal
+from harness.scoring.measures.grades import Ideal
 from harness.store.artifacts import Store
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from harness import catalogue
 from harness.catalogue import Catalogue, Plugin
-from harness.plan import keys, plugin_sources
+from harness.plan import keys
 
 SHOWN = 5
 
@@ -39,7 +39,7 @@ def _versions(installed: Catalogue) -> dict[str, str]:
     for entries in installed.entries.values():
         for entry in (item for items in entries.values() for item in items):
             plugin = entry.plugin
-            versions[_plugin(plugin)] = plugin_sources.digest(plugin.module, plugin.distribution)[:12]
+            versions[_plugin(plugin)] = keys.sources(plugin.module, plugin.distribution)[:12]
             versions |= {name: keys.library(name) for name in getattr(entry.record, "libraries", ())}
     return versions
 

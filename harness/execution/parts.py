@@ -11,11 +11,6 @@ from harness.plan.graph import Step, step_of
 MOST = 256  # parts that one step can have; a step with more blocks has larger parts
 
 
-def may_be_cut(step: Step) -> bool:
-    """Whether the step can be cut into parts: its kind allows parts, and it does not itself join parts."""
-    return step.record.is_cuttable and not step.parts
-
-
 def ranges(blocks: int) -> list[range]:
     """The blocks of each part. All parts have the same number of blocks, except that the last may have
     fewer."""

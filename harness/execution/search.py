@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from harness.collection.judgements import excluded_positions
 from harness.collection.queries import Queries
 from harness.contracts import Counting, Reporting, Searcher
 from harness.execution import checked, counting, rewrite
@@ -86,7 +87,7 @@ def _opened(step: Search, task: Task) -> _Opened:
     texts, queries = task.texts(step.texts), task.queries(step.queries)
     searcher = _searcher(step, task, texts)
     rewritten = rewrite.rewritten_of(task, step.rewritten, queries)
-    return _Opened(texts, queries, checked.excluded(texts.corpus, queries, texts.unit), searcher, rewritten)
+    return _Opened(texts, queries, excluded_positions(texts.corpus, queries, texts.unit), searcher, rewritten)
 
 
 def _searcher(step: Search, task: Task, texts: Texts) -> Searcher:

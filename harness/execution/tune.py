@@ -12,8 +12,7 @@ from harness.execution import folding
 from harness.execution.combine import combiner
 from harness.execution.task import Outcome, Task
 from harness.scoring import protocols, score
-from harness.scoring.rules import judged_by, scores_of
-from harness.scoring.score import Scored
+from harness.scoring.score import Scored, judged_by, scores_of
 from harness.steps.tune import Trials, Tune
 from harness.types import JSON, Hits
 

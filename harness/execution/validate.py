@@ -9,7 +9,7 @@ import numpy as np
 from harness.execution.task import Outcome, Task
 from harness.scoring import protocols, score
 from harness.scoring.rank_agreement import kendall_tau
-from harness.scoring.rules import judged_by, scores_of
+from harness.scoring.score import judged_by, scores_of
 from harness.steps import artifacts
 from harness.steps.record import Ref
 from harness.steps.validate import Validate

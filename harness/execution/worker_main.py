@@ -129,7 +129,7 @@ def _measure(request: Measure, catalogue: Any, line: Line) -> None:
     """Compute a plugin's measure on the arrays in a folder, and write its values there."""
     import numpy as np
 
-    from harness.scoring.measures.ideal import Ideal
+    from harness.scoring.measures.grades import Ideal
 
     line.tell("started")
     folder = Path(request.folder)

@@ -1,15 +1,21 @@
-"""The workers that execute an engine's steps: processes of this machine, or of a cluster."""
+"""The workers that execute an engine's steps: processes of this machine, or of a Ray cluster."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Protocol
 
+from harness.errors import HarnessError
 from harness.execution import run_queue
 from harness.execution.worker_handle import Child
 from harness.plan.graph import Step
 from harness.steps.record import method_of
 from harness.store.artifacts import Store
 from harness.types import JSON
+
+ENGINES = ("local", "ray")
 
 
 class Worker(Protocol):
@@ -111,3 +117,40 @@ class LocalWorkers:
         for part in parts:
             self.store.discard(part)
             self.store.forget(part)  # a worker that was killed just after it finished the part left a folder
+
+
+def chosen_engine(engine: str | None) -> str:
+    """The engine that is given, or that the environment variable HARNESS_ENGINE names, or `local`."""
+    name = engine or os.environ.get("HARNESS_ENGINE") or "local"
+    if name not in ENGINES:
+        where = "engine" if engine else "HARNESS_ENGINE"
+        raise HarnessError(f"{where}: expected {' or '.join(ENGINES)}, got '{name}'")
+    return name
+
+
+@contextmanager
+def of_engine(
+    store: Store,
+    engine: str | None,
+    address: str | None = None,
+    jobs: int | None = None,
+    ship: bool = False,
+    fresh: bool = False,
+) -> Iterator[Workers | None]:
+    """The workers of the chosen engine, until the end of the block; None for local processes."""
+    if chosen_engine(engine) == "local":
+        for name, given in (("address", address is not None), ("ship", ship)):
+            if given:
+                raise HarnessError(f"{name}: is for a Ray cluster; choose the engine ray too")
+        yield None
+        return
+    try:
+        from harness.execution.ray_workers import RayWorkers
+    except ModuleNotFoundError as error:
+        install = "pip install 'passage-harness[ray]'"
+        raise HarnessError(f"the engine ray: needs {error.name}; install with: {install}") from None
+    cluster = RayWorkers(store, address, jobs, ship, fresh)
+    try:
+        yield cluster
+    finally:
+        cluster.close()

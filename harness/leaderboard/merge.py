@@ -14,12 +14,11 @@ from msgspec import structs
 from harness.errors import HarnessError, Problems
 from harness.findings import Finding
 from harness.leaderboard import board_file, hints, ids_only, readme
-from harness.leaderboard.averages import with_averages
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.cited_files import within
+from harness.leaderboard.means import SEEDS, with_averages, with_seeds
 from harness.leaderboard.model import Board, Dataset, Environment, File, Row
 from harness.leaderboard.same_rules import different_data, redefined_columns
-from harness.leaderboard.seed_rows import PREFIX, with_seeds
 from harness.problems import shown_path
 from harness.store import disk
 from harness.suite.systems import why_no_file
@@ -271,7 +270,7 @@ def _analyses(sources: Sequence[Source], notes: list[str]) -> tuple[Finding, ...
     differ: dict[str, None] = {}
     for source in sources:
         for analysis in source.board.data.analyses or ():
-            if analysis.name.startswith(PREFIX):  # computed anew from all rows
+            if analysis.name.startswith(SEEDS):  # computed anew from all rows
                 continue
             if analyses.setdefault(analysis.name, analysis) != analysis:
                 differ[analysis.name] = None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec import structs
 
 from harness.errors import HarnessError
-from harness.leaderboard import averages
+from harness.leaderboard import means
 from harness.leaderboard.board_file import Leaderboard
 
 
@@ -43,7 +43,7 @@ def beside(board: Leaderboard, others: Sequence[Leaderboard]) -> Leaderboard:
                 added.append(structs.replace(row, measures=measures, flags=flags))
         before, data = (
             data,
-            averages.published(data, [row for row in other.rows if row.origin == "published"], shared),
+            means.with_published(data, [row for row in other.rows if row.origin == "published"], shared),
         )
         if not added and data == before:
             has = ", ".join(f"{dataset.name}/{dataset.split}" for dataset in other.data.datasets)

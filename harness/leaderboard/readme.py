@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from urllib.parse import quote
 
-from harness.leaderboard import seed_rows, stage_tables
+from harness.leaderboard import means, stage_tables
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.text_tables import (
     Table,
@@ -63,7 +63,7 @@ def page(board: Leaderboard, command: str) -> str:
         parts += [f"## {escaped(table.title)}", "", markdown(table)]
         parts += _slices(board, dataset.name)
         parts += _limits(board, dataset.name)
-    for table in (*seed_rows.tables(board), *averages(board, True)):
+    for table in (*means.seed_tables(board), *averages(board, True)):
         parts += [f"## {escaped(table.title)}", "", markdown(table)]
     parts += [*(f"- {escaped(line)}" for line in failures(board))]
     parts += [*(["", *notes] if (notes := _notes(board)) else [])]

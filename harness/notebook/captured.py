@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
-from harness.plan import plugin_sources
+from harness.plan import keys
 
 LARGEST = 1_000_000  # the most characters of data that a function may use
 
@@ -236,5 +236,5 @@ def _version(module: str) -> str:
     name = importlib.metadata.packages_distributions()[top][0]
     distribution = importlib.metadata.distribution(name)
     if '"editable": true' in (distribution.read_text("direct_url.json") or ""):
-        return plugin_sources.digest(top, name) or distribution.version
+        return keys.sources(top, name) or distribution.version
     return distribution.version

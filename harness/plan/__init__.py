@@ -10,11 +10,11 @@ from harness.catalogue import Catalogue
 from harness.catalogue.rehearsal import Rehearsals
 from harness.errors import Problems
 from harness.plan import context as contexts
-from harness.plan import datasets, label, methods, models, plugin_sources, systems
+from harness.plan import datasets, keys, label, methods, models, systems
 from harness.plan.context import Context
 from harness.plan.graph import Analysis, Collection, Plan, Row, Step
-from harness.plan.guard import Broken
 from harness.plan.keys import Digest
+from harness.plan.plugin_calls import Broken
 from harness.problems import Need, Problem, unknown
 from harness.steps.record import Method
 from harness.steps.texts import Encoder
@@ -43,7 +43,7 @@ def dataset(
 
 @contextmanager
 def _begun(suite: Suite, catalogue: Catalogue, digest: Digest, timeout: float | None) -> Iterator[Context]:
-    plugin_sources.digest.cache_clear()  # a notebook may have edited a plugin since the last run
+    keys.sources.cache_clear()  # a notebook may have edited a plugin since the last run
     rehearsals = Rehearsals(timeout)
     try:
         yield Context(suite, catalogue, digest, rehearsals, timeout, models.planned)

@@ -17,11 +17,11 @@ from harness.catalogue import Catalogue, Entry, params
 from harness.catalogue.rehearsal import Rehearsals
 from harness.errors import HarnessError, NoLanguage
 from harness.made_models import Made, Planned
-from harness.plan import answers, methods, plugin_sources
+from harness.plan import keys, methods, plugin_calls
 from harness.plan.graph import Collection, Graph, Output
-from harness.plan.guard import Broken, guarded
 from harness.plan.keys import Digest
 from harness.plan.methods import Resolved
+from harness.plan.plugin_calls import Broken, guarded
 from harness.problems import Keys, Need, Place, Problem
 from harness.records import NoParams
 from harness.steps import Train, Validate
@@ -96,7 +96,7 @@ def rehearse(context: Context, chosen: Chosen, values: Any, facts: Facts | None 
     this process."""
     with context.guarded(chosen):
         plugin = chosen.entry.plugin
-        sources = plugin_sources.digest(plugin.module, plugin.distribution)
+        sources = keys.sources(plugin.module, plugin.distribution)
     crash = context.rehearsals.crash_of(chosen.entry, sources, values, facts)
     if crash is not None:
         raise Broken(f"'{chosen.name}' {crash}")
@@ -137,7 +137,7 @@ def _values(context: Context, collection: Collection, chosen: Chosen, unit: Unit
         return given, [*methods.missing_modules_of(chosen), *absent]
     try:
         with context.guarded(chosen):
-            values = answers.resolved(record, given, facts)
+            values = plugin_calls.resolved(record, given, facts)
             return values, methods.needs_of(chosen, values)
     except HarnessError as error:
         if collection.needs and facts.language is None:  # a missing file may hold the language
@@ -165,7 +165,7 @@ def _method(
         record = chosen.entry.record
         # parameters are not resolved while data is missing, so names among them may still be `auto`
         can_ask = record.depends_on is not None and not collection.needs
-        names = answers.depends_on(record, values) if can_ask else None
+        names = plugin_calls.depends_on(record, values) if can_ask else None
     entries = [context.catalogue.find(kind, name) for kind, name in names or ()]
     return structs.replace(
         method,
@@ -254,5 +254,5 @@ def plugin_of(context: Context, measure: str) -> Uses | None:
     if len(offers) != 1:
         return None
     record, plugin = offers[0].record, offers[0].plugin
-    sources = plugin_sources.digest(plugin.module, plugin.distribution)
+    sources = keys.sources(plugin.module, plugin.distribution)
     return Uses(record.name, record.version, sources)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 
 from harness.errors import HarnessError
-from harness.plan import answers, make, methods, read, systems
+from harness.plan import make, methods, plugin_calls, read, systems
 from harness.plan.context import Context, SplitOfItsOwn, encoder, rehearse, resolved
 from harness.plan.graph import Collection
-from harness.plan.guard import Broken
+from harness.plan.plugin_calls import Broken
 from harness.problems import Keys, Place
 from harness.steps.artifacts import Hits
 from harness.steps.record import Ref
@@ -30,8 +30,8 @@ def _read(context: Context, spec: DatasetSpec) -> Collection:
             if absent := methods.needs_of(spec.chosen, values):
                 return Collection(spec, unknown, None, tuple(absent), None)
             source = record.build(values)
-            card = answers.card(source)
-            inputs = {part: answers.inputs(source, part) for part in PARTS}
+            card = plugin_calls.card(source)
+            inputs = {part: plugin_calls.inputs(source, part) for part in PARTS}
             facts = Facts(card.language, card.query_language, "passage")
             all_params = tuple(record.params.__dataclass_fields__)
             method = methods.method(spec.chosen, values, context.digest, facts, all_params)

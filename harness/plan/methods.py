@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from harness.catalogue import KINDS, Entry, missing_modules, params
 from harness.made_models import Planned
-from harness.plan import answers, keys, plugin_sources
+from harness.plan import keys, plugin_calls
 from harness.plan.keys import Digest
 from harness.problems import Need, exists, missing_path
 from harness.steps.record import Bound, Method, Model, Uses
@@ -77,7 +77,7 @@ def _uses(entry: Entry, values: Any, plain: Any, digest: Digest, leave_out: Sequ
     return Uses(
         name=record.name,
         version=record.version,
-        sources=plugin_sources.digest(entry.plugin.module, entry.plugin.distribution),
+        sources=keys.sources(entry.plugin.module, entry.plugin.distribution),
         libraries={name: keys.library(name) for name in sorted({*record.libraries, *further})},
         params={
             name: keys.addressed(value, digest)
@@ -122,7 +122,7 @@ def _without_models(values: Any) -> Any:
 
 def needs_of(chosen: Chosen, values: Any) -> list[Need]:
     """The needs of a method with the parameters `values` that are missing here: modules and files."""
-    return [*missing_modules_of(chosen), *answers.missing_files(chosen.entry.record, values)]
+    return [*missing_modules_of(chosen), *plugin_calls.missing_files(chosen.entry.record, values)]
 
 
 def missing_modules_of(chosen: Chosen) -> list[Need]:

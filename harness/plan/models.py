@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from harness import made_models
 from harness.made_models import Made, Planned
-from harness.plan import answers, datasets, examples, systems, train, validate
 from harness.plan import context as contexts
+from harness.plan import datasets, examples, plugin_calls, systems, train, validate
 from harness.plan.graph import Collection
-from harness.plan.guard import Broken
+from harness.plan.plugin_calls import Broken
 from harness.problems import Place
 from harness.steps.artifacts import Lists, Weights
 from harness.steps.record import Ref
@@ -81,7 +81,7 @@ def _training(context: Context, spec: ModelSpec, seed: int) -> Trained:
     trainer = contexts.resolved(context, collections[0], _of_seed(context, spec.train, seed), "passage")
     checkpoints = train.steps(context.graph, spec, _subject(spec, seed), seed, trainer, sources)
     with context.guarded(trainer.chosen):
-        parts = answers.parts(trainer.chosen.entry.record, trainer.chosen.params)
+        parts = plugin_calls.parts(trainer.chosen.entry.record, trainer.chosen.params)
     last = Trained(checkpoints, checkpoints[-1].step, parts)
     if spec.validate is None:
         return last

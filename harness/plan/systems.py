@@ -8,8 +8,8 @@ from functools import partial
 from harness.plan import augment, combine, datasets, index, rerank, rewrite, search, tune
 from harness.plan.context import Context, measured, of_index, resolved
 from harness.plan.graph import Collection, Output
-from harness.plan.guard import Broken
 from harness.plan.methods import Resolved
+from harness.plan.plugin_calls import Broken
 from harness.problems import Need
 from harness.steps import artifacts
 from harness.steps.artifacts import Additions, Rewritten

@@ -1,8 +1,9 @@
-"""The steps of a row as its leaderboard records them: methods with parameters and versions."""
+"""The provenance of a row: the steps behind it, and how its leaderboard records them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
 from harness.catalogue import OWN
 from harness.leaderboard import model
@@ -10,9 +11,40 @@ from harness.leaderboard.model import Provenance
 from harness.made_models import shown
 from harness.plan.graph import Plan, Row, Step
 from harness.plan.keys import library
-from harness.steps import MadePart, Subset, Train
+from harness.steps import MadePart, Subset, Train, Trials, Tune, Validate
 from harness.steps.record import AnyRecord, Bound, Method, Model, Uses, method_of
 from harness.types import JSON
+
+TUNING, MAKING = (Tune, Trials), (Train, Validate)
+
+
+class Lineage(NamedTuple):
+    """The steps behind a row, in the order of the plan."""
+
+    every: tuple[Step, ...]
+    own: tuple[Step, ...]  # without what is behind a tuning, a training or the making of a collection
+    tuning: tuple[Step, ...]  # the tuning of values, and what is run for it alone
+    making: tuple[Step, ...]  # the trainings with their validation, and what is run for them alone
+
+
+def lineage(row: Row, plan: Plan) -> Lineage:
+    if row.hits is None:
+        return Lineage((), (), (), ())
+    every = plan.ancestors([row.hits])
+    own = plan.ancestors([row.hits], stop_at=lambda step: step.record.is_apart)
+    tuned = [id for id in own if isinstance(plan.steps[id].record, TUNING)]
+    made = {id for id in every if isinstance(plan.steps[id].record, MAKING)}
+    ranking = plan.ancestors([row.hits], stop_at=lambda step: isinstance(step.record, MAKING))
+
+    def steps(ids: Collection[str]) -> tuple[Step, ...]:
+        return tuple(step for id, step in plan.steps.items() if id in ids)
+
+    return Lineage(
+        steps(every),
+        steps(own),
+        steps({*(plan.ancestors(tuned) - own), *tuned}),
+        steps(plan.ancestors([*made]) - (ranking - made)),
+    )
 
 
 def provenance(row: Row, plan: Plan, steps: Sequence[Step]) -> Provenance:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from harness.leaderboard.model import ContextCost, Cost, Latency, ServiceCost
-from harness.running import made_models
-from harness.running.lineage import Lineage
-from harness.steps import Augment, Search
+from harness.plan.graph import Step
+from harness.running.provenance import Lineage
+from harness.steps import Augment, Search, Train
 from harness.store.artifacts import Store
 from harness.types import JSON
 
@@ -38,19 +38,37 @@ def cost(lineage: Lineage, store: Store) -> Cost:
     return Cost(
         seconds=round(sum(spent["seconds"] for _, spent in methods), 3),
         cpu_seconds=round(sum(spent["cpu_seconds"] for _, spent in methods), 3),
-        energy_joules=made_models.joules(spent for _, spent in methods),
+        energy_joules=joules(spent for _, spent in methods),
         peak_mb=max(spent["peak_mb"] for _, spent in methods),
         bytes=sum(spent["bytes"] for _, spent in methods),
         compile_seconds=round(compiling, 3) if compiling else None,
         tuning_seconds=round(sum(tuning), 3) if tuning else None,
         training_seconds=round(sum(spent["seconds"] for spent in making), 3) if making else None,
-        training_energy_joules=made_models.joules(making),
-        **made_models.pace(lineage.every, store),
+        training_energy_joules=joules(making),
+        **_pace(lineage.every, store),
         contexts=contexts or None,
         search_latency_ms=_latency(latencies) if latencies else None,
         services=_services(services) if services else None,
         **by_kind,
     )
+
+
+def joules(costs: Iterable[JSON]) -> float | None:
+    """The sum of the energy of some steps, or None if the energy of any of them is unknown."""
+    energy = [spent.get("energy_joules") for spent in costs]
+    return round(sum(energy), 1) if energy and None not in energy else None
+
+
+def _pace(steps: Sequence[Step], store: Store) -> dict[str, JSON]:
+    """The speed of the last training of a row's models, and the largest memory of any of them. Empty if none
+    was trained."""
+    costs = [store.read(step.id, trust=True).cost for step in steps if isinstance(step.record, Train)]
+    if not costs:
+        return {}
+    numbers: dict[str, JSON] = {"training_peak_mb": max(spent["peak_mb"] for spent in costs)}
+    if "tokens_per_second" in costs[-1]:
+        numbers["training_tokens_per_second"] = round(costs[-1]["tokens_per_second"], 1)
+    return numbers
 
 
 def _services(spent: Sequence[JSON]) -> ServiceCost:

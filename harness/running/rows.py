@@ -15,14 +15,13 @@ from harness.execution.progress import Reporter
 from harness.execution.schedule import Failure
 from harness.findings import Finding
 from harness.leaderboard import board_file, model
-from harness.leaderboard.averages import with_averages
 from harness.leaderboard.board_file import Leaderboard
+from harness.leaderboard.means import with_averages, with_seeds
 from harness.leaderboard.model import Board, Cost, Dataset, Reported, SuiteFacts, Tuning
-from harness.leaderboard.seed_rows import with_seeds
 from harness.made_models import Seed
 from harness.plan.graph import Collection, Plan, Row
-from harness.running import made_models, made_stages, provenance, row_cost, scored_numbers, training_curves
-from harness.running.lineage import Lineage, lineage
+from harness.running import made, provenance, row_cost, scored_numbers
+from harness.running.provenance import Lineage
 from harness.scoring import bounds
 from harness.scoring.protocols import Scoring
 from harness.steps import Rerank, Trials, Tune
@@ -73,8 +72,8 @@ def board_of_run(
         if isinstance(collected, Failure):
             failed.append(collected)
         known = collected if isinstance(collected, Opened) else None
-        made = made_stages.stages(collection, planned, store) if known else ()
-        datasets.append(dataset_of(collection, known, made))
+        stages = made.stages(collection, planned, store) if known else ()
+        datasets.append(dataset_of(collection, known, stages))
         for row in chosen:
             reporter.scored(len(rows), len(shown))
             steps = [failures[step] for step in (row.hits, row.labels) if step and step in failures]
@@ -87,7 +86,7 @@ def board_of_run(
                     failure = Failure(row.hits, f"scoring {name}: {error}", isinstance(error, HarnessError))
                     failed.append(failure)
             reason = failure.reason if failure else row.error
-            empty = _empty_row(row, context, lineage(row, planned))
+            empty = _empty_row(row, context, provenance.lineage(row, planned))
             rows.append(msgspec.structs.replace(empty, status="failed", error=reason))
     board = Board(
         schema=board_file.SCHEMA,
@@ -97,7 +96,7 @@ def board_of_run(
         datasets=tuple(datasets),
         columns=columns_of(scoring),
         rows=tuple(rows),
-        analyses=(*analyses, *training_curves.findings(planned, store)),
+        analyses=analyses,
         environment=board_file.environment(),
     )
     return with_seeds(with_averages(Leaderboard(board, out))).data, failed
@@ -116,7 +115,7 @@ def columns_of(scoring: Scoring) -> tuple[model.Column, ...]:
 
 
 def dataset_of(
-    collection: Collection, collected: Opened | None, made: tuple[model.MadeStage, ...] = ()
+    collection: Collection, collected: Opened | None, stages: tuple[model.MadeStage, ...] = ()
 ) -> Dataset:
     """The leaderboard's entry for a dataset. It has no counts if the dataset could not be opened."""
     card, spec = collection.card, collection.spec
@@ -135,7 +134,7 @@ def dataset_of(
         limited=spec.limits or msgspec.UNSET,
         counts={name: int(count) for name, count in collected.facts.items()} if collected else {},
         digests={part: step.partition("-")[2] for part, step in collection.steps.items()},
-        made=made or msgspec.UNSET,
+        made=stages or msgspec.UNSET,
         contents=collected.contents if collected else {},
     )
 
@@ -228,7 +227,7 @@ def _scored_row(row: Row, context: _Context, collected: Opened, before: model.Ro
     unchanged."""
     assert row.hits is not None
     plan, store, out = context.plan, context.store, context.out
-    behind = lineage(row, plan)
+    behind = provenance.lineage(row, plan)
     empty = _empty_row(row, context, behind)
     hits = hits_files.load(store.read(row.hits))
     labels = np.load(store.read(row.labels).folder / "labels.npy") if row.labels else None
@@ -243,9 +242,9 @@ def _scored_row(row: Row, context: _Context, collected: Opened, before: model.Ro
         if isinstance(step.record, Tune | Trials):
             entry = {"key": step.key, "on": step.record.on, **facts["tuning"]}
             tuning.append(msgspec.convert(entry, Tuning))
-    trained = made_models.flags(behind.every, collected.queries.texts, store)
-    made = made_stages.flags(plan.collections[row.dataset], plan, store)
-    flags = [*empty.flags, *made, *trained, *numbers.flags]
+    of_dataset = made.dataset_flags(plan.collections[row.dataset], plan, store)
+    of_models = made.model_flags(behind.every, collected.queries.texts, store)
+    flags = [*empty.flags, *of_dataset, *of_models, *numbers.flags]
     return msgspec.structs.replace(
         empty,
         **numbers._replace(flags=tuple(flags))._asdict(),

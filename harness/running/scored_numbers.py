@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.execution import checked
+from harness.collection.judgements import excluded_positions
 from harness.execution.open_dataset import Opened
 from harness.leaderboard import per_query
 from harness.leaderboard.model import Count, File, Measure, Slice
 from harness.scoring import answers, bootstrap, bounds, run_files, score
 from harness.scoring.limits import Limits
 from harness.scoring.protocols import Scoring
-from harness.scoring.rules import scores_of
-from harness.scoring.score import Documents
+from harness.scoring.ranking import Documents
+from harness.scoring.score import scores_of
 from harness.steps.rules import Rules
 from harness.store import disk
 from harness.types import Hits, Unit
@@ -69,7 +69,7 @@ def _limits(
 ) -> dict[str, Limits]:
     corpus = opened.corpus
     units: tuple[Unit, ...] = ("passage", "document")
-    excluded = {unit: checked.excluded(corpus, opened.queries, unit) for unit in units}
+    excluded = {unit: excluded_positions(corpus, opened.queries, unit) for unit in units}
     findable = bounds.Findable(corpus.candidate, excluded)
     documents = Documents(corpus.document_of, corpus.document_rank)
     return bounds.limits(

@@ -19,8 +19,8 @@ from harness.leaderboard.model import Board
 from harness.plan import analyse
 from harness.plan.graph import Plan, Row, Step
 from harness.problems import shown_path
-from harness.running import findings, rows, space
-from harness.running.preparation import Prepared, refusals
+from harness.running import findings, rows
+from harness.running.preparation import Prepared, refusals, short_of_corpora, short_of_runs
 from harness.store import disk
 from harness.store.artifacts import Store
 from harness.store.remote_transfer import fetch_missing
@@ -83,7 +83,8 @@ def execute(
 
     def scored(failed: Mapping[str, Failure]) -> tuple[Board, list[Failure]]:
         known = {**failures, **failed}
-        found = findings.findings_of_run(planned, list(analyses.values()), known, store)
+        found = findings.of_analyses(planned, list(analyses.values()), known, store)
+        found += findings.of_trainings(planned, store)
         with disk.explaining(out):
             content, at_scoring = rows.board_of_run(
                 planned, scoring, store, out, shown, earlier, known, reporter, found
@@ -127,8 +128,8 @@ def _make_room(
     """Prepare the store for a run: note what the disks lack, and remove what killed runs left; if the run is
     `fresh`, also what it is to do again."""
     ancestors = planned.ancestors(targets)
-    corpora = space.short_of_corpora(planned, store, ancestors)
-    for note in filter(None, (corpora, space.short_of(planned, store, out))):
+    corpora = short_of_corpora(planned, store, ancestors)
+    for note in filter(None, (corpora, short_of_runs(planned, store, out))):
         reporter.note(note)
     if fresh:
         store.discard_parts(ancestors)

@@ -11,8 +11,7 @@ from harness.collection.corpus import Corpus
 from harness.collection.judgements import Judged
 from harness.collection.queries import Queries
 from harness.records import Column, Measure
-from harness.scoring.rules import scores_of
-from harness.scoring.score import Scores
+from harness.scoring.score import Scores, scores_of
 from harness.steps.rules import Rules
 from harness.types import JSON, Hits, Unit
 

@@ -11,8 +11,7 @@ import numpy as np
 from harness.errors import ContractError
 from harness.scoring import measures, ranking, score
 from harness.scoring.limits import Limits
-from harness.scoring.measures.grades import look_up
-from harness.scoring.measures.ideal import Ideal, per_row, places
+from harness.scoring.measures.grades import Ideal, look_up, per_row, places
 from harness.scoring.measures.kernels import gain_of
 from harness.scoring.measures.names import FILL, UNJUDGED, Metric
 from harness.scoring.ranking import Documents

@@ -1,4 +1,6 @@
-"""Scores: one value per query and column, from a ranking and its judgements, with facts for readers."""
+"""Scores: one value per query and column, from a ranking and its judgements, with facts for readers.
+
+Rows, tuning, analyses and verification all score hits by the rules of a suite with `scores_of`."""
 
 from __future__ import annotations
 
@@ -7,24 +9,24 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from harness.collection.judgements import Judged
+from harness.collection.corpus import Corpus
+from harness.collection.judgements import Judged, judging
+from harness.collection.queries import Judgements, Queries
 from harness.errors import ContractError, HarnessError
 from harness.records import Column, Measure
-from harness.scoring import bootstrap, measures, ranking
+from harness.scoring import answers, bootstrap, measures, ranking
 from harness.scoring.bootstrap import Summary
-from harness.scoring.measures.grades import look_up, of_documents
-from harness.scoring.measures.ideal import Ideal, ideal_of
+from harness.scoring.measures.grades import Ideal, ideal_of, look_up, of_documents
 from harness.scoring.measures.kernels import gain_of, kernel_of
 from harness.scoring.measures.names import Average, Metric
 from harness.scoring.ranking import Documents
+from harness.steps.rules import Rules
 from harness.types import ColumnUnit, Hits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from harness.types import Ints
-
-__all__ = ["Documents", "Facts", "Judged", "Scored", "Scores", "mean", "score", "summarise"]
 
 
 class Scored(NamedTuple):
@@ -71,6 +73,36 @@ class Scores(NamedTuple):
     facts: Facts
     views: Mapping[ColumnUnit, View]  # the data from which the columns of each unit are computed
     failed: Mapping[str, str]  # label -> why a plugin's measure has no column
+
+
+def judged_by(rules: Rules, read: Corpus, queries: Queries, judgements: Judgements) -> Judged:
+    """The judgements of a collection that count."""
+    return judging(read, queries, judgements, drop=rules.drop).judged
+
+
+def scores_of(
+    rules: Rules,
+    hits: Hits,
+    judged: Judged,
+    columns: Sequence[Column],
+    read: Corpus,
+    queries: Queries,
+    plugin_measures: Mapping[str, Measure],
+    labels: answers.Labels | None = None,
+    strict: bool = False,
+) -> Scores:
+    """The scores of hits that `ranking.canonical` has ordered. `labels` are the labels of
+    `harness.scoring.answers`, if they are known. Hits of documents are never judged by answers. If a plugin's
+    measure fails, its column is left out; with `strict`, ContractError is raised."""
+    if rules.by_answers and hits.unit == "passage":
+        depth = rules.depth or hits.passages.shape[1]
+        labels = answers.labels(read, queries, hits, depth) if labels is None else labels
+        judged = answers.judged(labels, hits, queries, read.passages)
+    documents = Documents(read.document_of, read.document_rank)
+    return score(
+        hits, judged, columns, size=read.passages, plugin_measures=plugin_measures, documents=documents,
+        depth=rules.depth, strict=strict,
+    )  # fmt: skip
 
 
 def score(

@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.collection.queries import Queries
 from harness.scoring.analysis_input import AnalysisInput
-from harness.scoring.measures.ideal import relevant
+from harness.scoring.measures.grades import relevant
 from harness.scoring.rank_agreement import kendall_tau
 from harness.scoring.score import Scores, mean
 

@@ -11,7 +11,7 @@ from harness.catalogue import probe
 from harness.catalogue.entry_points import EntryPoint
 from harness.cli import kinds
 from harness.errors import HarnessError
-from harness.execution import chosen_engine
+from harness.execution import workers
 from harness.execution.workers import LocalWorkers
 
 
@@ -96,7 +96,7 @@ def test_a_suite_of_a_notebook_runs_on_the_engine_that_it_names(tmp_path, cluste
 
 
 def test_an_engine_that_cannot_do_what_is_asked_is_refused(tmp_path, cluster, monkeypatch):
-    assert kinds.ENGINES == chosen_engine.ENGINES
+    assert kinds.ENGINES == workers.ENGINES
     monkeypatch.delenv("HARNESS_ENGINE", raising=False)
 
     def refusal(suite=SUITE, **options):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from harness.scoring.measures.ideal import Ideal, per_row, places, relevant
+from harness.scoring.measures.grades import Ideal, per_row, places, relevant
 from harness.scoring.measures.names import FILL, Metric
 
 if TYPE_CHECKING:

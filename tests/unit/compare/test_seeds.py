@@ -7,7 +7,7 @@ import pytest
 
 from harness.compare import Settings, compare, load
 from harness.compare.text import render
-from harness.leaderboard import board_file, seed_rows
+from harness.leaderboard import board_file, means
 from harness.scoring import seeds
 
 
@@ -59,7 +59,7 @@ def test_one_seed_each_is_the_paired_t_test_over_queries():
 
 def test_a_recipe_has_one_line_with_both_spreads(tmp_path):
     path = seeded_board(tmp_path, {"de": (0.0, 0.1, 0.2)}, bm25=0.05)
-    board = seed_rows.with_seeds(board_file.read(path))
+    board = means.with_seeds(board_file.read(path))
     (finding,) = board.data.analyses
     (row,) = finding.rows
     numbers = dict(zip(finding.columns, row, strict=True))
@@ -69,10 +69,10 @@ def test_a_recipe_has_one_line_with_both_spreads(tmp_path):
     assert numbers["mean"] == pytest.approx(base + 0.1, abs=1e-6)
     assert numbers["over seeds (sd)"] == pytest.approx(0.1, abs=1e-6)
     assert numbers["low"] < base + 0.1 - 2.5 * 0.1 / 3**0.5  # wider than queries alone make it
-    (table,) = seed_rows.tables(board)
+    (table,) = means.seed_tables(board)
     assert table.rows[0][0] == "de (3 seeds)"
     assert "± 0.1000" in table.rows[0][1]
-    assert seed_rows.with_seeds(board).data == board.data  # made again, not twice
+    assert means.with_seeds(board).data == board.data  # made again, not twice
 
 
 def test_a_recipe_of_which_a_seed_failed_has_no_line(tmp_path):
@@ -80,7 +80,7 @@ def test_a_recipe_of_which_a_seed_failed_has_no_line(tmp_path):
     content = orjson.loads(path.read_bytes())
     content["rows"][0] |= {"status": "failed", "error": "no", "measures": {}, "files": {}}
     path.write_bytes(orjson.dumps(content))
-    assert list(seed_rows.findings(board_file.read(path))) == []
+    assert list(means.seed_findings(board_file.read(path))) == []
 
 
 def test_a_difference_that_seeds_make_is_called_their_luck(tmp_path):

@@ -18,10 +18,10 @@ from harness import catalogue, findings, hookspecs, testing
 from harness.catalogue import params
 from harness.catalogue.entry_points import EntryPoint
 from harness.collection.judgements import Judged
-from harness.plan import answers
+from harness.plan import plugin_calls
 from harness.records import Column
 from harness.scoring import protocols, score
-from harness.scoring.score import Documents
+from harness.scoring.ranking import Documents
 from harness.types import Hits
 
 PAGE = Path(__file__).parents[3] / "docs" / "hooks.md"
@@ -85,8 +85,8 @@ def test_the_example_of_parameters_and_files(tmp_path):
     values, problems = params.convert(names["Folder"], {"path": "data"}, tmp_path)
     assert problems == []
     source = names["Archive"](values)
-    assert answers.inputs(source, "corpus").files == (tmp_path / "data" / "corpus.txt",)
-    assert answers.inputs(source, "queries").files == (tmp_path / "data" / "queries-2024.txt",)
+    assert plugin_calls.inputs(source, "corpus").files == (tmp_path / "data" / "corpus.txt",)
+    assert plugin_calls.inputs(source, "queries").files == (tmp_path / "data" / "queries-2024.txt",)
     _, problems = params.convert(names["Folder"], {}, tmp_path)
     assert "the parameter 'path' is missing" in str(problems[0])
 

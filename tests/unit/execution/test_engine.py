@@ -248,7 +248,7 @@ def test_a_step_whose_artifact_was_lost_on_its_way_is_done_again(tmp_path: Path)
 
 def test_the_deadline_moves_while_numba_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr("harness.execution.clock.time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr("harness.execution.engine.time", SimpleNamespace(monotonic=lambda: now[0]))
     limits: list[float | None] = []
 
     class Worker:

@@ -13,7 +13,8 @@ from harness.errors import ContractError, HarnessError
 from harness.records import Column, Measure
 from harness.scoring import ranking
 from harness.scoring.measures.grades import of_documents
-from harness.scoring.score import Documents, score, summarise
+from harness.scoring.ranking import Documents
+from harness.scoring.score import score, summarise
 from harness.types import Hits
 
 SIZE = 6

@@ -3,7 +3,7 @@
 from collections import namedtuple
 
 from harness.cli import main
-from harness.running import space
+from harness.running import preparation
 
 SUITE = """
 suite: small
@@ -27,7 +27,7 @@ def test_too_little_room_for_the_runs_is_said_before_the_first_step(tmp_path, mo
     ]
     assert main(words) == 0
     assert "are free" not in capsys.readouterr().err
-    monkeypatch.setattr(space.shutil, "disk_usage", lambda folder: Usage(0, 0, 1000))
+    monkeypatch.setattr(preparation.shutil, "disk_usage", lambda folder: Usage(0, 0, 1000))
     assert main([*words, "--fresh"]) == 0
     lines = capsys.readouterr().err.splitlines()
     assert lines[0].endswith("choose another folder with --out")
@@ -52,12 +52,12 @@ def test_a_store_without_room_for_a_corpus_is_refused_before_the_first_step(tmp_
     (data / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq\tp1\t1\n")
     (tmp_path / "suite.yaml").write_text(FILES)
     words = ["run", str(tmp_path / "suite.yaml"), "--store", str(tmp_path / "store")]
-    real = space.shutil.disk_usage
+    real = preparation.shutil.disk_usage
 
     def has(free: int) -> None:
         usage = Usage(0, 0, free)
         monkeypatch.setattr(
-            space.shutil, "disk_usage", lambda path: usage if path.name == "store" else real(path)
+            preparation.shutil, "disk_usage", lambda path: usage if path.name == "store" else real(path)
         )
 
     has(len(texts) // 20)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.running.made_models import joules
+from harness.running.row_cost import joules
 
 
 def test_the_energy_of_some_steps_is_known_if_that_of_each_is():
