@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,7 +24,6 @@ class Seed(int):
 BACKBONE = "backbone.json"  # in the folder of a made model: the model without which it cannot be loaded
 BESIDE = "backbone"  # in the same folder: the folder of that model, if it lies there
 FOLDERS = "HARNESS_BACKBONES"  # the environment variable that names folders of such models
-STEP = re.compile(r"made:((?:train|validate)-[0-9a-f]{64})/([\w-]+)")
 
 
 class Made(str):

@@ -145,7 +145,7 @@ def golden(planned: Plan, show_facts: bool = False) -> str:
         lines.append(f"{number} {facts.kind} {digest} {what}" + (f" <- {reads}" if reads else ""))
         lines += [keyed.decode()] if show_facts else []
     for row in planned.rows:
-        reads = " ".join(str(numbers[step]) for step in (row.hits, row.labels) if step)
+        reads = " ".join(str(numbers[step]) for step in row.steps)
         lines.append(f"row {row.dataset} · {row.system} <- {reads or row.error}")
     return "\n".join(lines) + "\n"
 

@@ -55,7 +55,7 @@ def scheduling(folder: Path) -> float:
     """The seconds to hand out all steps, each of which reads two others."""
     names = [f"part-{i:064x}" for i in range(STEPS)]
     inputs = [(names[i // 2], names[i // 3]) if i > 2 else () for i in range(STEPS)]
-    nothing = steps.Part(of="", start=0, stop=0)
+    nothing = steps.PartOfStep(of="", start=0, stop=0)
     listed = {name: Step(nothing, name.partition("-")[2], "", "", inputs[i]) for i, name in enumerate(names)}
     schedule = Schedule(listed, Store(folder).open(), Silent())
     began = time.perf_counter()
@@ -90,7 +90,7 @@ def show(where: str, chosen: workers.Workers, search: Step, first: int = 0) -> N
     """Print the median and the longest time of a part without queries, in one warm worker."""
     worker, taken, whole = chosen.start(search), [], cast("steps.Search", search.record)
     for number in range(first, first + PARTS):
-        part = steps.Part(of=f"search-{number:064x}", start=0, stop=0, whole=whole)
+        part = steps.PartOfStep(of=f"search-{number:064x}", start=0, stop=0, whole=whole)
         request = requests.encode(requests.Execute(f"part-{part.key}", part))
         began = time.perf_counter()
         worker.send(request)

@@ -91,7 +91,7 @@ def _is_wanted(step: Step, trial: Plan, costs: Costs, store: Store, passages: in
     method and makes no collection is measured only while the queries grow."""
     if _name(step, trial) not in costs or missing_needs(trial.steps, store, [step.id]):
         return False
-    of_method = step.record.cost is not None
+    of_method = step.record.counts_as is not None
     if isinstance(step.record, Read):
         return False
     if not of_method and not isinstance(step.record, Make) and passages > LEVELS[0][1]:
@@ -99,7 +99,7 @@ def _is_wanted(step: Step, trial: Plan, costs: Costs, store: Store, passages: in
     for name in trial.ancestors([step.id]):
         item = trial.steps[name]
         known = costs.get(_name(item, trial), {}).values()
-        if item.record.cost is not None or name == step.id:
+        if item.record.counts_as is not None or name == step.id:
             if known and _is_known(known):
                 return False
         elif known and max(known) > REPEATED:

@@ -19,7 +19,7 @@ from harness.execution import checked, folding, rewrite
 from harness.execution.search import QUERIES
 from harness.execution.task import Outcome, Task, Texts
 from harness.steps.combine import Combine, Mixing, Pick, Tuned
-from harness.steps.texts import Searcher as PlannedSearcher
+from harness.steps.texts import IndexedRetriever
 from harness.store import hits_files
 from harness.types import Hits, Rewritten, Unit
 
@@ -104,7 +104,7 @@ class _Opened(NamedTuple):
     rewritten: Rewritten
 
 
-def _opened_again(task: Task, planned: PlannedSearcher, queries: Queries) -> _Opened:
+def _opened_again(task: Task, planned: IndexedRetriever, queries: Queries) -> _Opened:
     texts = task.texts(planned.texts)
     searcher = task.built(planned.method).open(texts, task.read(planned.index).folder)
     rewritten = rewrite.rewritten_of(task, planned.rewritten, queries)

@@ -8,9 +8,8 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
-from harness import steps
 from harness.errors import StoreError
 from harness.execution import parts, requests
 from harness.execution.progress import Reporter
@@ -18,7 +17,7 @@ from harness.execution.schedule import Failure, Idle, Schedule
 from harness.execution.workers import Worker, Workers
 from harness.plan.graph import Step
 from harness.problems import Need
-from harness.steps import Part
+from harness.steps import PartOfStep
 from harness.store import disk
 from harness.store.artifacts import Store
 from harness.store.manifest import Corrupt
@@ -111,9 +110,8 @@ class Engine:
                 self._end(child)
         if self.schedule.stopped is not None:
             raise self.schedule.stopped
-        executed = (
-            step for step in self.schedule.executed if not isinstance(self.schedule.steps[step].record, Part)
-        )
+        steps = self.schedule.steps
+        executed = (id for id in self.schedule.executed if not isinstance(steps[id].record, PartOfStep))
         return Result(tuple(executed), dict(self.schedule.failures))
 
     # one thread for each child
@@ -145,7 +143,7 @@ class Engine:
 
     def _execute(self, step: Step, child: Worker) -> Worker | None:
         """Execute one step on the child. Returns the child, or None if the child can do no further steps."""
-        record = cast("steps.Step", step.record)
+        record = step.record
         execute = requests.encode(requests.Execute(step.id, record, step.parts))
         if self._is_shared(step):
             child.send(requests.encode(requests.CountBlocks(step.id, record)))
@@ -178,7 +176,8 @@ class Engine:
         if kind == "started":
             child.steps += 1
             clock.go_on()
-            if not isinstance(step.record, Part) and not step.parts:  # the start of a cut step was reported
+            # the start of a step that was cut was reported
+            if not isinstance(step.record, PartOfStep) and not step.parts:
                 self.reporter.started(step)
         elif kind == "compiling":
             clock.pause()
@@ -190,7 +189,7 @@ class Engine:
             self.reporter.note(f"{step.label}: failed over what a killed run left; it is done from the start")
         elif kind == "note":
             self.reporter.note(f"{self.schedule.whole(step).label}: {event['text']}")
-        elif not isinstance(step.record, Part):
+        elif not isinstance(step.record, PartOfStep):
             self.reporter.progress(step, event["done"], event["total"], event["note"])
 
     def _ended(self, step: Step, child: Worker, event: JSON, began: bool) -> bool:
@@ -268,7 +267,7 @@ class Engine:
             cost = {} if reused else self.store.read(step.id, trust=True).cost
             compiled = cost.get("compile_seconds", 0.0)
         self.schedule.done(step, reused)
-        if isinstance(step.record, Part):
+        if isinstance(step.record, PartOfStep):
             whole = self.schedule.whole(step)
             self.reporter.progress(whole, *self.schedule.parts_done(whole), "in parts")
             return

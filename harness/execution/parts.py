@@ -3,8 +3,6 @@ workers."""
 
 from __future__ import annotations
 
-from typing import cast
-
 from harness import steps
 from harness.plan.graph import Step, step_of
 
@@ -21,10 +19,13 @@ def ranges(blocks: int) -> list[range]:
 def cut(step: Step, blocks: int) -> tuple[Step, list[Step]]:
     """The step that joins the parts, and the steps that make the parts. The key of a part depends only on the
     key of the whole step and on the range of blocks."""
-    whole = cast("steps.Whole", step.record)
+    whole = step.record
+    assert not isinstance(whole, steps.PartOfStep)
     parts = [
         step_of(
-            steps.Part(of=step.id, start=item.start, stop=item.stop, whole=whole), step.dataset, step.subject
+            steps.PartOfStep(of=step.id, start=item.start, stop=item.stop, whole=whole),
+            step.dataset,
+            step.subject,
         )
         for item in ranges(blocks)
     ]

@@ -21,7 +21,7 @@ from harness.execution.ray_node import TOKEN, Settings
 from harness.execution.ray_worker import RayWorker, Resources
 from harness.execution.workers import Worker
 from harness.plan.graph import Step
-from harness.steps import Part
+from harness.steps import PartOfStep
 from harness.steps.record import method_of
 from harness.store import disk
 from harness.store.artifacts import Store
@@ -95,7 +95,7 @@ class RayWorkers:
     def resources(self, step: Step) -> Resources:
         """The resources of a step: those that the suite gives for its method. Where the suite gives no cores,
         the step gets one, or as many as the smallest node has if the method uses all cores."""
-        record = step.record.whole if isinstance(step.record, Part) else step.record
+        record = step.record.whole if isinstance(step.record, PartOfStep) else step.record
         method = None if record is None else method_of(record)
         wanted = {} if method is None else dict(method.resources)
         cpus = wanted.pop("cpus", self.cores if method is not None and method.cores == "all" else 1)
@@ -115,7 +115,7 @@ class RayWorkers:
         remote = self.store.remote
         if (
             remote is not None
-            and not isinstance(step.record, Part)
+            and not isinstance(step.record, PartOfStep)
             and not remote.fetch(self.store, step.id, remote.note)
         ):
             self._pushed.discard(step.id)

@@ -14,7 +14,7 @@ class Execute(Struct, frozen=True, tag="execute", forbid_unknown_fields=True):
     """Execute a step; or join its parts, if it was cut."""
 
     step: str  # the id
-    record: steps.Step
+    record: steps.AnyKind
     parts: tuple[str, ...] = ()
 
     @property
@@ -25,7 +25,7 @@ class Execute(Struct, frozen=True, tag="execute", forbid_unknown_fields=True):
     @property
     def whole(self) -> str:
         """The id of the step; for a part, the id of the step that it is a part of."""
-        return self.record.of if isinstance(self.record, steps.Part) else self.step
+        return self.record.of if isinstance(self.record, steps.PartOfStep) else self.step
 
 
 class CountBlocks(Execute, frozen=True, tag="blocks", forbid_unknown_fields=True):

@@ -12,10 +12,10 @@ from harness.collection.queries import Queries
 from harness.contracts import Reporting, Searcher, TermSearcher, VectorSearcher, Writer
 from harness.errors import ContractError, check_is
 from harness.execution.task import Outcome, Task, reported
-from harness.steps import artifacts
+from harness.steps import results
 from harness.steps.record import Ref
 from harness.steps.rewrite import Rewrite
-from harness.steps.texts import Searcher as PlannedSearcher
+from harness.steps.texts import IndexedRetriever
 from harness.store import rewritten_files
 from harness.types import Form, Hits, Rewritten
 
@@ -48,7 +48,7 @@ def rewrite(step: Rewrite, task: Task) -> Outcome:
     return Outcome(facts | reported(report), {"queries": len(before), "rewrite_seconds": seconds})
 
 
-def _opened(planned: PlannedSearcher, form: Form, task: Task) -> Searcher:
+def _opened(planned: IndexedRetriever, form: Form, task: Task) -> Searcher:
     folder = task.read(planned.index).folder
     searcher: Searcher = task.built(planned.method).open(task.texts(planned.texts), folder)
     needed: type = TermSearcher if form == "terms" else VectorSearcher
@@ -95,7 +95,7 @@ def _check_terms(rows: Sequence[dict[str, float]]) -> None:
                 raise ContractError(f"the weight of a term must be above 0 and finite: {term!r}: {weight!r}")
 
 
-def rewritten_of(task: Task, made: Ref[artifacts.Rewritten] | None, queries: Queries) -> Rewritten:
+def rewritten_of(task: Task, made: Ref[results.Rewritten] | None, queries: Queries) -> Rewritten:
     """The queries as a step has rewritten them; the queries of the dataset if there is no such step."""
     if made is None:
         return Rewritten(texts=queries.texts)

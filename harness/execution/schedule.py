@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from harness.execution.progress import Reporter
 from harness.plan.graph import Step
-from harness.steps import Part
+from harness.steps import PartOfStep
 from harness.store.artifacts import Store
 
 REBUILDS = 3  # how often one artifact is made again for one step that reads it
@@ -145,7 +145,7 @@ class Schedule:
 
     def whole(self, step: Step) -> Step:
         """The step that `step` is a part of; if it is no part, `step` itself."""
-        return self.steps[step.record.of] if isinstance(step.record, Part) else step
+        return self.steps[step.record.of] if isinstance(step.record, PartOfStep) else step
 
     def parts_done(self, step: Step) -> tuple[int, int]:
         """How many parts of a cut step are done, and how many parts it has."""

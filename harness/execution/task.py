@@ -18,10 +18,10 @@ from harness.collection.corpus import Corpus
 from harness.collection.queries import Judgements, Queries, read_judgements, read_queries
 from harness.errors import ContractError, check_is
 from harness.step_context import CURRENT
-from harness.steps import artifacts
+from harness.steps import results
 from harness.steps import texts as texts_of_step
-from harness.steps.kinds import Part
-from harness.steps.record import AnyRecord, Backbone, Found, Method, Model, Ref, method_of
+from harness.steps.kinds import PartOfStep, Whole
+from harness.steps.record import Backbone, Found, Method, Model, Ref, method_of
 from harness.steps.validate import Validate
 from harness.store import hits_files
 from harness.store.artifacts import Store
@@ -65,13 +65,13 @@ class Texts(View):
 class Task:
     """One step to execute, with the folder to write to and the store to read."""
 
-    record: AnyRecord
+    record: Whole
     folder: Path
     store: Store
     catalogue: Catalogue
     progress: Progress
     compiling: Callable[[bool], None] = lambda begins: None  # called when numba begins and ends to compile
-    part: Part | None = None  # given if only some blocks of the step are to be done
+    part: PartOfStep | None = None  # given if only some blocks of the step are to be done
     whole: str = ""  # the id of the step; for a part, the id of the step that it is a part of
     kept: dict[str, Any] = dataclasses.field(default_factory=dict)  # objects that parts of one step share
 
@@ -144,16 +144,16 @@ class Task:
         """The verified artifact of a step."""
         return self.store.read(ref.step)
 
-    def corpus(self, ref: Ref[artifacts.Corpus]) -> Corpus:
+    def corpus(self, ref: Ref[results.Corpus]) -> Corpus:
         return Corpus(self.read(ref).folder)
 
-    def queries(self, ref: Ref[artifacts.Queries]) -> Queries:
+    def queries(self, ref: Ref[results.Queries]) -> Queries:
         return read_queries(self.read(ref).folder)
 
-    def judgements(self, ref: Ref[artifacts.Judgements]) -> Judgements:
+    def judgements(self, ref: Ref[results.Judgements]) -> Judgements:
         return read_judgements(self.read(ref).folder)
 
-    def hits(self, ref: Ref[artifacts.Hits]) -> Hits:
+    def hits(self, ref: Ref[results.Hits]) -> Hits:
         return hits_files.load(self.read(ref))
 
     def texts(self, texts: texts_of_step.Texts) -> Texts:

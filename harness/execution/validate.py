@@ -10,7 +10,7 @@ from harness.execution.task import Outcome, Task
 from harness.scoring import protocols, score
 from harness.scoring.rank_agreement import kendall_tau
 from harness.scoring.score import judged_by, scores_of
-from harness.steps import artifacts
+from harness.steps import results
 from harness.steps.record import Ref
 from harness.steps.validate import Validate
 from harness.types import JSON
@@ -23,7 +23,7 @@ def validate(step: Validate, task: Task) -> Outcome:
     plugin_measures = protocols.measures_of_plugins(task.catalogue)
     column, _ = protocols.column(step.measured.name, plugin_measures)
 
-    def measured(runs: Sequence[Ref[artifacts.Hits]], begun: int = 0) -> tuple[list[float], int]:
+    def measured(runs: Sequence[Ref[results.Hits]], begun: int = 0) -> tuple[list[float], int]:
         curve, count = list[float](), 0
         for done, run in enumerate(runs, begun):
             task.progress(done, len(step.hits) + len(step.whole))

@@ -24,9 +24,9 @@ import orjson
 from harness.errors import ContractError, HarnessError, StoreError
 from harness.execution import energy
 from harness.execution.error_text import error_text
-from harness.execution.requests import CountBlocks, Execute, Measure, Request, decode
+from harness.execution.requests import CountBlocks, Execute, Measure, decode
 from harness.step_context import CURRENT, StepContext
-from harness.steps import Part
+from harness.steps import PartOfStep
 from harness.store import disk, responses
 from harness.store.artifacts import Store
 from harness.store.manifest import REMOVED, Corrupt, Stamp
@@ -78,15 +78,15 @@ def main(store_root: str, descriptor: int) -> NoReturn:
     # the Python stack goes where the plugin prints: after a crash, and on SIGUSR1 before a kill by timeout
     faulthandler.enable(os.dup(2))
     faulthandler.register(signal.SIGUSR1, os.dup(2))
-    requests: queue.Queue[Request] = queue.Queue()
+    requests: queue.Queue[bytes] = queue.Queue()
     threading.Thread(target=_listen, args=(requests, _own_stdin()), daemon=True).start()
     store = Store(Path(store_root))
     catalogue = None
     kept: dict[str, Any] = {}
     while True:
-        request = requests.get()
-        inputs: dict[str, Stamp] = {}
+        data, inputs = requests.get(), dict[str, Stamp]()
         try:
+            request = decode(data)
             inputs = {} if isinstance(request, Measure) else store.stamps(request.reads)
             if catalogue is None:
                 from harness import catalogue as module
@@ -201,8 +201,8 @@ def _task(
 ) -> Task:
     from harness.execution.task import Task
 
-    part = request.record if isinstance(request.record, Part) else None
-    record = request.record if part is None else part.whole
+    part = request.record if isinstance(request.record, PartOfStep) else None
+    record = request.record.whole if isinstance(request.record, PartOfStep) else request.record
     if record is None:
         raise ContractError(f"{request.step}: it does not say what it is a part of")
     return Task(record, folder, store, catalogue, line.progress, line.compiling, part, request.whole, kept)
@@ -259,9 +259,9 @@ def _own_stdin() -> BinaryIO:
     return io.open(duplicate, "rb")  # noqa: UP020 - for the child's whole life
 
 
-def _listen(requests: queue.Queue[Request], stdin: BinaryIO) -> None:
+def _listen(requests: queue.Queue[bytes], stdin: BinaryIO) -> None:
     for text in stdin:
-        requests.put(decode(text))
+        requests.put(text)
     # The parent has ended, so the result is of no use. (Linux can kill a process together with its parent,
     # even while C code holds Python's lock, but the processes that the plugin started would live on.)
     os.killpg(os.getpgrp(), signal.SIGKILL)

@@ -102,7 +102,7 @@ class LocalWorkers:
 
     def shares(self, step: Step) -> bool:
         method = method_of(step.record)
-        return self.count > 1 and method is not None and method.cores != "all"
+        return self.count > 1 and (method is None or method.cores != "all")
 
     def has_part(self, part: str) -> bool:
         return self.store.has(part)

@@ -10,12 +10,12 @@ from harness.plan.graph import Analysis, Collection, Graph, Plan, Row, Step
 from harness.records import Column
 from harness.steps import analyse
 from harness.steps.analyse import Analyse, Analysed, Reporting
-from harness.steps.artifacts import Hits
 from harness.steps.augment import Augment
 from harness.steps.combine import Combine
 from harness.steps.index import Index
 from harness.steps.record import Ref, keyed
 from harness.steps.rerank import Rerank
+from harness.steps.results import Hits
 from harness.steps.train import Train
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from harness.plan.graph import Collection, Graph
 from harness.plan.methods import Resolved, named
-from harness.steps.artifacts import Additions
 from harness.steps.augment import Augment
 from harness.steps.record import Ref
+from harness.steps.results import Additions
 
 
 def step(graph: Graph, collection: Collection, stage: Resolved) -> Ref[Additions]:

@@ -7,9 +7,9 @@ from typing import TypedDict
 
 from harness.plan.graph import Collection, Graph, Output
 from harness.plan.methods import Resolved
-from harness.steps.artifacts import Choice, Corpus, Hits, Queries
 from harness.steps.combine import Combine, Pick, Tuned, Within
 from harness.steps.record import Method, Ref
+from harness.steps.results import Choice, Corpus, Hits, Queries
 from harness.types import Unit
 
 

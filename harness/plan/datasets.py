@@ -10,8 +10,8 @@ from harness.plan.context import Context, SplitOfItsOwn, encoder, rehearse, reso
 from harness.plan.graph import Collection
 from harness.plan.plugin_calls import Broken
 from harness.problems import Keys, Place
-from harness.steps.artifacts import Hits
 from harness.steps.record import Ref
+from harness.steps.results import Hits
 from harness.suite import Chosen, DatasetSpec, Stage, made_datasets
 from harness.types import PARTS, Card, Facts
 

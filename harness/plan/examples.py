@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from harness.plan.graph import Collection, Graph
-from harness.steps.artifacts import Hits, Lists
 from harness.steps.examples import Examples, Mined
 from harness.steps.record import Ref
+from harness.steps.results import Hits, Lists
 from harness.suite.models import Negatives
 
 

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 from harness.problems import Need
-from harness.steps.artifacts import Corpus, Hits, Judgements, Queries
+from harness.steps import AnyKind
 from harness.steps.record import AnyRecord, Method, Record, Ref, Uses
+from harness.steps.results import Corpus, Hits, Judgements, Queries
 from harness.steps.rules import Rules
-from harness.steps.texts import Encoder, Searcher, Texts
+from harness.steps.texts import Encoder, IndexedRetriever, Texts
 from harness.suite import DatasetSpec, Suite
 from harness.types import Card, Part, Unit
 
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
 
 class Step(NamedTuple):
     """A step of the plan: its record, with what the plan knows of it."""
 
-    record: AnyRecord
+    record: AnyKind
     key: str  # SHA-256 of what is keyed of the record
     dataset: str
     subject: str  # the system, or the method with its parameters; empty for the parts of a dataset
@@ -44,7 +45,7 @@ class Step(NamedTuple):
 
 def step_of(record: AnyRecord, dataset: str = "", subject: str = "", needs: Sequence[Need] = ()) -> Step:
     """The one maker of steps: its key and its inputs follow from the record."""
-    return Step(record, record.key, dataset, subject, record.inputs, tuple(needs))
+    return Step(cast("AnyKind", record), record.key, dataset, subject, record.inputs, tuple(needs))
 
 
 class Graph:
@@ -54,8 +55,8 @@ class Graph:
         self.steps = dict(steps or {})  # by id; each step comes after its inputs
 
     def add(
-        self, record: Record[Made], dataset: str, subject: str = "", needs: Sequence[Need] = ()
-    ) -> Ref[Made]:
+        self, record: Record[Result], dataset: str, subject: str = "", needs: Sequence[Need] = ()
+    ) -> Ref[Result]:
         """Add a step unless there is one with its key."""
         step = step_of(record, dataset, subject)
         inherited = [need for name in step.inputs for need in self.steps[name].needs]
@@ -63,7 +64,7 @@ class Graph:
         self.steps.setdefault(step.id, step)
         return Ref(step.id)
 
-    def record(self, ref: Ref[Any] | str) -> AnyRecord:
+    def record(self, ref: Ref[Any] | str) -> AnyKind:
         return self.steps[ref if isinstance(ref, str) else ref.step].record
 
 
@@ -79,6 +80,11 @@ class Row(NamedTuple):
     selected: bool  # whether `only` names the row
     labels: str | None = None  # the id of the step that says which hits contain an answer
     texts: Texts | None = None  # the texts that the system's first retriever of passages reads
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The ids of the steps that a run executes for the row; empty if it has no hits."""
+        return tuple(step for step in (self.hits, self.labels) if step is not None)
 
 
 class Parts(NamedTuple):
@@ -130,7 +136,7 @@ class Output(NamedTuple):
 
     hits: Ref[Hits]
     texts: Texts  # that the system's first input that ranks passages reads
-    searcher: Searcher | None = None  # how to search again, if the hits are a retriever's own
+    searcher: IndexedRetriever | None = None  # how to search again, if the hits are a retriever's own
     needs: tuple[Need, ...] = ()  # of the searcher
 
     @property

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from harness.plan.graph import Collection, Graph
 from harness.plan.methods import Resolved, named
-from harness.steps import artifacts
+from harness.steps import results
 from harness.steps.index import Index
 from harness.steps.record import Ref
 from harness.steps.texts import Texts
 from harness.suite import Chosen
 
 
-def step(graph: Graph, collection: Collection, method: Resolved, texts: Texts) -> Ref[artifacts.Index]:
+def step(graph: Graph, collection: Collection, method: Resolved, texts: Texts) -> Ref[results.Index]:
     """The index of a method whose key has no parameter that only searching reads."""
     record = Index(method=method.method, texts=texts)
     return graph.add(record, collection.spec.name, subject(graph, method.chosen, texts), method.needs)

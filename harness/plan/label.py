@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from harness.plan.graph import Collection, Graph
-from harness.steps.artifacts import Hits, Labels
 from harness.steps.label import Label
 from harness.steps.record import Ref
+from harness.steps.results import Hits, Labels
 
 
 def step(graph: Graph, collection: Collection, system: str, hits: Ref[Hits], depth: int) -> Ref[Labels]:

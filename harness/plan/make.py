@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from harness.plan.graph import Collection, Graph
 from harness.plan.methods import Resolved, named
-from harness.steps.artifacts import Hits
 from harness.steps.make import MadePart, Make, Origin, Parts
 from harness.steps.record import Ref
+from harness.steps.results import Hits
 from harness.steps.texts import Encoder
 from harness.types import PARTS, Part
 

@@ -9,11 +9,12 @@ from harness import made_models
 from harness.made_models import Made, Planned
 from harness.plan import context as contexts
 from harness.plan import datasets, examples, plugin_calls, systems, train, validate
+from harness.plan import subset as subsets
 from harness.plan.graph import Collection
 from harness.plan.plugin_calls import Broken
 from harness.problems import Place
-from harness.steps.artifacts import Lists, Weights
 from harness.steps.record import Ref
+from harness.steps.results import Lists, Weights
 from harness.steps.train import Source
 from harness.suite import Chosen, System
 from harness.suite.models import ModelSpec, Subset, Validation, models_of
@@ -150,7 +151,7 @@ def _subset(
     if output.unit != "passage" or subset.depth > context.suite.depth:
         text = f"'{subset.of}' must find {subset.depth} passages or more; raise the suite's depth"
         context.refuse(spec.place, ("models", spec.name, "validate", "corpus"), text)
-    return validate.shortened(context.graph, collection, subset, output.hits)
+    return subsets.shortened(context.graph, collection, subset, output.hits)
 
 
 def _subject(spec: ModelSpec, seed: int) -> str:

@@ -6,16 +6,16 @@ from typing import Literal
 
 from harness.plan.graph import Collection, Graph
 from harness.plan.methods import Resolved
-from harness.steps import artifacts
-from harness.steps.artifacts import Hits
+from harness.steps import results
 from harness.steps.record import Ref
 from harness.steps.rerank import Rerank
+from harness.steps.results import Hits
 from harness.steps.texts import Texts
 
 
 def step(
     graph: Graph, collection: Collection, subject: str, reranker: Resolved, below: Ref[Hits], texts: Texts,
-    index: Ref[artifacts.Index] | None, depth: int, tail: Literal["keep", "drop"],
+    index: Ref[results.Index] | None, depth: int, tail: Literal["keep", "drop"],
 ) -> Ref[Hits]:  # fmt: skip
     record = Rerank(
         method=reranker.method, below=below, texts=texts, queries=collection.planned.queries, index=index,

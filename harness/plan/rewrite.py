@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from harness.plan.graph import Collection, Graph
 from harness.plan.methods import Resolved
-from harness.steps import artifacts
-from harness.steps.artifacts import Hits, Rewritten
+from harness.steps import results
 from harness.steps.record import Ref
+from harness.steps.results import Hits, Rewritten
 from harness.steps.rewrite import Rewrite
-from harness.steps.texts import Searcher
+from harness.steps.texts import IndexedRetriever
 
 
 def step(
-    graph: Graph, collection: Collection, system: str, rewriter: Resolved, searcher: Searcher,
-    index: Ref[artifacts.Index] | None, feedback: int, hits: Ref[Hits] | None,
+    graph: Graph, collection: Collection, system: str, rewriter: Resolved, searcher: IndexedRetriever,
+    index: Ref[results.Index] | None, feedback: int, hits: Ref[Hits] | None,
 ) -> Ref[Rewritten]:  # fmt: skip
     """The step of one rewriter. `searcher` is the system's retriever with the queries as the rewriters before
     this one leave them; `index` is the rewriter's own."""

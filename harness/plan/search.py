@@ -6,14 +6,19 @@ from collections.abc import Sequence
 
 from harness.plan.graph import Collection, Graph
 from harness.problems import Need
-from harness.steps.artifacts import Hits
 from harness.steps.record import Ref
+from harness.steps.results import Hits
 from harness.steps.search import Search
-from harness.steps.texts import Searcher
+from harness.steps.texts import IndexedRetriever
 
 
 def step(
-    graph: Graph, collection: Collection, subject: str, searcher: Searcher, depth: int, needs: Sequence[Need]
+    graph: Graph,
+    collection: Collection,
+    subject: str,
+    searcher: IndexedRetriever,
+    depth: int,
+    needs: Sequence[Need],
 ) -> Ref[Hits]:
     record = Search(
         method=searcher.method, texts=searcher.texts, index=searcher.index,

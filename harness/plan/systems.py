@@ -11,11 +11,11 @@ from harness.plan.graph import Collection, Output
 from harness.plan.methods import Resolved
 from harness.plan.plugin_calls import Broken
 from harness.problems import Need
-from harness.steps import artifacts
-from harness.steps.artifacts import Additions, Rewritten
+from harness.steps import results
 from harness.steps.combine import Tuned
 from harness.steps.record import Found, Ref
-from harness.steps.texts import Searcher, Texts
+from harness.steps.results import Additions, Rewritten
+from harness.steps.texts import IndexedRetriever, Texts
 from harness.suite import Chosen, System
 from harness.types import Unit
 
@@ -64,7 +64,7 @@ def _texts(context: Context, collection: Collection, chosen: Sequence[Chosen], u
     )
 
 
-def _index(context: Context, collection: Collection, method: Resolved, texts: Texts) -> Ref[artifacts.Index]:
+def _index(context: Context, collection: Collection, method: Resolved, texts: Texts) -> Ref[results.Index]:
     indexing = of_index(context, collection, method, texts.unit)
     return index.step(context.graph, collection, indexing, texts)
 
@@ -74,17 +74,17 @@ def _retrieved(context: Context, collection: Collection, system: System, chosen:
     texts = _texts(context, collection, system.context or (), system.unit)
     retriever = resolved(context, collection, chosen, system.unit)
     at = _index(context, collection, retriever, texts)
-    searcher = Searcher(method=retriever.method, texts=texts, index=at)
+    searcher = IndexedRetriever(method=retriever.method, texts=texts, index=at)
     needs = retriever.needs
     for i in range(len(system.queries)):
         rewritten = _rewritten(context, collection, system, i, searcher, needs)
-        searcher = Searcher(method=retriever.method, texts=texts, index=at, rewritten=rewritten)
+        searcher = IndexedRetriever(method=retriever.method, texts=texts, index=at, rewritten=rewritten)
     hits = search.step(context.graph, collection, system.name, searcher, context.suite.depth, needs)
     return Output(hits, texts, searcher, needs)
 
 
 def _rewritten(
-    context: Context, collection: Collection, system: System, i: int, searcher: Searcher,
+    context: Context, collection: Collection, system: System, i: int, searcher: IndexedRetriever,
     needs: Sequence[Need],
 ) -> Ref[Rewritten]:  # fmt: skip
     """The queries after the system's i-th rewriter."""

@@ -7,8 +7,8 @@ from pathlib import Path
 from harness.made_models import Planned
 from harness.plan.graph import Graph
 from harness.plan.methods import Resolved
-from harness.steps.artifacts import Weights
 from harness.steps.record import Backbone, Model, Ref
+from harness.steps.results import Weights
 from harness.steps.train import Source, Train
 from harness.suite.models import ModelSpec
 

@@ -9,8 +9,8 @@ from harness.catalogue import params
 from harness.plan.combine import Mixture
 from harness.plan.graph import Collection, Graph
 from harness.plan.methods import Resolved
-from harness.steps.artifacts import Choice, Hits
 from harness.steps.record import Ref
+from harness.steps.results import Choice, Hits
 from harness.steps.rules import Measured
 from harness.steps.tune import Trials, Tune
 from harness.suite import Chosen, System

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.plan.graph import Collection, Graph
-from harness.steps.artifacts import Best, Hits, Weights
 from harness.steps.record import Ref
+from harness.steps.results import Best, Hits, Weights
 from harness.steps.rules import Measured
-from harness.steps.subset import Subset
 from harness.steps.validate import Shortened, Validate
 from harness.suite.models import ModelSpec, Validation
-from harness.suite.models import Subset as PartOfCorpus
 from harness.types import Unit
 
 
@@ -30,17 +28,3 @@ def step(
         recipe=spec.name, seed=seed,
     )  # fmt: skip
     return graph.add(record, collection.spec.name, subject)
-
-
-def shortened(graph: Graph, collection: Collection, subset: PartOfCorpus, hits: Ref[Hits]) -> Collection:
-    """The collection with fewer candidates: the top of a run and the judged passages. All other passages
-    still serve as context."""
-    parts = collection.planned
-    record = Subset(
-        corpus=parts.corpus, queries=parts.queries, judgements=parts.judgements, hits=hits,
-        depth=subset.depth,
-    )  # fmt: skip
-    name = f"{collection.spec.name}, top {subset.depth} of {subset.of}"
-    corpus = graph.add(record, name)
-    spec = collection.spec._replace(name=name)
-    return collection._replace(spec=spec, parts=parts._replace(corpus=corpus))

@@ -38,7 +38,7 @@ class Prepared(NamedTuple):
     def targets(self) -> list[str]:
         """The ids of the steps that a run needs to score the selected rows, in the plan's order."""
         rows = [row for row in self.plan.rows if row.selected]
-        wanted = {step for row in rows for step in (row.hits, row.labels) if step}
+        wanted = {step for row in rows for step in row.steps}
         for name in dict.fromkeys(row.dataset for row in rows):
             wanted.update(self.plan.collections[name].targets)
         wanted.update(ref.step for analysis in self.plan.analyses for _, ref in analysis.queries_of if rows)

@@ -17,7 +17,8 @@ def cost(lineage: Lineage, store: Store) -> Cost:
     """The summed cost of a row's own steps. Writing the dataset in columnar form is not counted; tuning and
     training are counted in fields of their own."""
     costs = {step.id: store.read(step.id, trust=True).cost for step in lineage.own}
-    methods = [(step.record.cost, costs[step.id]) for step in lineage.own if step.record.cost is not None]
+    kinds = [(step.record.counts_as, costs[step.id]) for step in lineage.own]
+    methods = [(kind, spent) for kind, spent in kinds if kind is not None]
     compiling = sum(spent.get("compile_seconds", 0) for _, spent in methods)
     contexts = {
         step.record.method.name: _context(costs[step.id])
@@ -27,7 +28,7 @@ def cost(lineage: Lineage, store: Store) -> Cost:
     tuning = [store.read(step.id, trust=True).cost["seconds"] for step in lineage.tuning]
     making = [store.read(step.id, trust=True).cost for step in lineage.making]
     latencies = [
-        spent["latency_ms"] for kind, spent in methods if kind == Search.cost and "latency_ms" in spent
+        spent["latency_ms"] for kind, spent in methods if kind == Search.counts_as and "latency_ms" in spent
     ]
     services = [spent["services"] for _, spent in methods if "services" in spent]
     by_kind: dict[str, JSON] = {}

@@ -76,7 +76,7 @@ def board_of_run(
         datasets.append(dataset_of(collection, known, stages))
         for row in chosen:
             reporter.scored(len(rows), len(shown))
-            steps = [failures[step] for step in (row.hits, row.labels) if step and step in failures]
+            steps = [failures[step] for step in row.steps if step in failures]
             failure = collected if isinstance(collected, Failure) else next(iter(steps), None)
             if failure is None and isinstance(collected, Opened) and row.hits is not None:
                 try:

@@ -6,9 +6,9 @@ from typing import Annotated
 
 from msgspec import Struct
 
-from harness.steps.artifacts import Corpus, Findings, Hits, Judgements, Queries
 from harness.steps.combine import Combine
 from harness.steps.record import UNKEYED, ByMethod, Ref, Uses
+from harness.steps.results import Corpus, Findings, Hits, Judgements, Queries
 from harness.steps.rules import Rules
 from harness.steps.sizes import Amount, Sizes, of_queries
 from harness.steps.texts import Encoder, Texts

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from harness.steps.artifacts import Additions, Corpus
 from harness.steps.record import ByMethod, Ref
+from harness.steps.results import Additions, Corpus
 from harness.steps.sizes import Amount, Counts, Sizes
 
 
 class Augment(ByMethod[Additions], frozen=True, kw_only=True, tag="augment"):
     is_cuttable = True
-    cost = "augment"
+    counts_as = "augment"
 
     corpus: Ref[Corpus]
     language: str | None

@@ -6,20 +6,20 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from harness.steps.artifacts import Choice, Corpus, Hits, Queries
 from harness.steps.record import ByMethod, Record, Ref
+from harness.steps.results import Choice, Corpus, Hits, Queries
 from harness.steps.sizes import Amount, Counts, Sizes, of_queries
-from harness.steps.texts import Searcher
+from harness.steps.texts import IndexedRetriever
 from harness.types import Unit
 
-Made = TypeVar("Made", covariant=True)
+Result = TypeVar("Result", covariant=True)
 
 
 class Within(Struct, frozen=True, forbid_unknown_fields=True):
     """An input whose retriever scores further passages for the combiner."""
 
     input: int
-    searcher: Searcher
+    searcher: IndexedRetriever
 
 
 class Tuned(Struct, frozen=True, forbid_unknown_fields=True):
@@ -29,7 +29,7 @@ class Tuned(Struct, frozen=True, forbid_unknown_fields=True):
     choice: Ref[Choice]
 
 
-class Mixing(ByMethod[Made], frozen=True, kw_only=True):
+class Mixing(ByMethod[Result], frozen=True, kw_only=True):
     """A step that combines the hits of several systems."""
 
     hits: tuple[Ref[Hits], ...]
@@ -41,7 +41,7 @@ class Mixing(ByMethod[Made], frozen=True, kw_only=True):
 
 
 class Combine(Mixing[Hits], frozen=True, kw_only=True, tag="combine"):
-    cost = "combine"
+    counts_as = "combine"
 
     tuned: Tuned | None = None
 
@@ -55,7 +55,7 @@ class Combine(Mixing[Hits], frozen=True, kw_only=True, tag="combine"):
 class Pick(Record[Hits], frozen=True, kw_only=True, tag="pick"):
     """The hits of each query from the trial that was best on the queries of the other folds."""
 
-    cost = "combine"
+    counts_as = "combine"
 
     trials: tuple[Ref[Hits], ...]
     choice: Ref[Choice]

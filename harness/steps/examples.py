@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from harness.steps.artifacts import Corpus, Hits, Judgements, Lists, Queries
 from harness.steps.record import Record, Ref
+from harness.steps.results import Corpus, Hits, Judgements, Lists, Queries
 from harness.steps.sizes import Amount, Sizes, of_queries
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from harness.steps import artifacts
+from harness.steps import results
 from harness.steps.record import ByMethod
 from harness.steps.sizes import Amount, Counts, Sizes
 from harness.steps.texts import Texts
 
 
-class Index(ByMethod[artifacts.Index], frozen=True, kw_only=True, tag="index"):
+class Index(ByMethod[results.Index], frozen=True, kw_only=True, tag="index"):
     is_cuttable = True
-    cost = "index"
+    counts_as = "index"
 
     texts: Texts
 

@@ -23,8 +23,7 @@ from harness.steps.subset import Subset
 from harness.steps.train import Train
 from harness.steps.tune import Trials, Tune
 from harness.steps.validate import Validate
-from harness.types import JSON
-from harness.types import Part as PartOfCollection
+from harness.types import JSON, Part
 
 Whole: TypeAlias = (
     ReadCorpus | ReadQueries | ReadJudgements | Subset | Make | MadePart | Augment | Index | Search | Rewrite
@@ -32,7 +31,7 @@ Whole: TypeAlias = (
 )  # fmt: skip
 
 
-class Part(Record[None], frozen=True, kw_only=True, tag="part"):
+class PartOfStep(Record[None], frozen=True, kw_only=True, tag="part"):
     """What one worker does of a step that several share. Its result is joined with those of the others."""
 
     of: str  # the id of the whole step
@@ -45,7 +44,7 @@ class Part(Record[None], frozen=True, kw_only=True, tag="part"):
         return () if self.whole is None else self.whole.inputs
 
 
-Step: TypeAlias = Whole | Part
+AnyKind: TypeAlias = Whole | PartOfStep
 COLLECTION_PARTS: Final = (ReadCorpus, ReadQueries, ReadJudgements, Subset, MadePart)
 RANKINGS: Final = (Search, Combine, Pick, Rerank)  # their artifacts hold hits
 
@@ -55,12 +54,12 @@ def kinds(*records: type[AnyRecord]) -> frozenset[str]:
     return frozenset(str(record.__struct_config__.tag) for record in records)
 
 
-def ids_of_part(part: PartOfCollection, key: str) -> tuple[str, ...]:
+def ids_of_part(part: Part, key: str) -> tuple[str, ...]:
     """The ids that the step of a part with this key may have."""
     return f"{part}-{key}", f"{MadePart.__struct_config__.tag}-{key}"
 
 
-_decoder = msgspec.json.Decoder(Step)
+_decoder = msgspec.json.Decoder(AnyKind)
 
 
 def encode(record: AnyRecord) -> bytes:
@@ -68,15 +67,17 @@ def encode(record: AnyRecord) -> bytes:
     return msgspec.json.encode(record)
 
 
-def decode(data: bytes) -> Step:
+def decode(data: bytes) -> AnyKind:
     """Raises msgspec.ValidationError for anything that is no record."""
-    decoded: Step = _decoder.decode(data)
+    decoded: AnyKind = _decoder.decode(data)
     return decoded
 
 
-def of_keyed(keyed: Mapping[str, JSON]) -> Step:
+def of_keyed(keyed: Mapping[str, JSON]) -> AnyKind:
     """A record from its keyed fields alone, as a manifest has them. Raises msgspec.ValidationError."""
-    record: Step = msgspec.convert({name: value for name, value in keyed.items() if name != "format"}, Step)
+    record: AnyKind = msgspec.convert(
+        {name: value for name, value in keyed.items() if name != "format"}, AnyKind
+    )
     if keyed.get("format") != record.format:
         raise msgspec.ValidationError(f"format {keyed.get('format')}, expected {record.format}")
     return record

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from msgspec import Struct
 
-from harness.steps.artifacts import Changed, Corpus, Hits, Judgements, Queries
 from harness.steps.record import UNKEYED, ByMethod, Record, Ref
+from harness.steps.results import Changed, Corpus, Hits, Judgements, Queries
 from harness.steps.sizes import Amount, Sizes
 from harness.steps.texts import Encoder
 from harness.types import Part

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from msgspec import Struct
 
-from harness.steps.artifacts import Corpus, Judgements, Queries
-from harness.steps.record import UNKEYED, ByMethod, Made
+from harness.steps.record import UNKEYED, ByMethod, Result
+from harness.steps.results import Corpus, Judgements, Queries
 from harness.types import JSON
 
 
@@ -18,7 +18,7 @@ class Limits(Struct, frozen=True, forbid_unknown_fields=True):
     passages: int | None = None
 
 
-class Read(ByMethod[Made], frozen=True, kw_only=True):
+class Read(ByMethod[Result], frozen=True, kw_only=True):
     """A step that reads one part of a dataset. The method's own parameters are not keyed; `reads` and `files`
     say what the part is made of."""
 

@@ -14,14 +14,17 @@ from msgspec import Struct
 from harness.steps.sizes import Amount, Counts, Sizes
 from harness.types import JSON, Unit
 
-Made = TypeVar("Made", covariant=True)
+Result = TypeVar("Result", covariant=True)
 
 _SCALARS: Final = frozenset((str, int, float, bool, type(None)))
 UNKEYED: Final = "unkeyed"  # marks a field that changes no number: it is in no key, and names no input
 
 
-class Ref(Struct, Generic[Made], frozen=True, forbid_unknown_fields=True):
-    """The result of another step. `Made` is the type of the result; only type checkers read it."""
+CostPart: TypeAlias = Literal["augment", "index", "rewrite", "search", "combine", "rerank"]
+
+
+class Ref(Struct, Generic[Result], frozen=True, forbid_unknown_fields=True):
+    """The result of another step. `Result` is the type of the result; only type checkers read it."""
 
     step: str  # the id of the step
 
@@ -84,15 +87,17 @@ class Method(Uses, frozen=True, kw_only=True, forbid_unknown_fields=True):
     unit: Annotated[Unit, UNKEYED] = "passage"
 
 
-class Record(Struct, Generic[Made], frozen=True, kw_only=True, tag_field="kind", forbid_unknown_fields=True):
-    """A step: what is done, to which results of other steps. `Made` is the type of its result."""
+class Record(
+    Struct, Generic[Result], frozen=True, kw_only=True, tag_field="kind", forbid_unknown_fields=True
+):
+    """A step: what is done, to which results of other steps. `Result` is the type of its result."""
 
     # A number in every key. It is raised when the harness itself writes the artifact differently, or writes
     # other numbers into it.
     format: ClassVar[int] = 1
     is_cuttable: ClassVar[bool] = False  # whether several workers can share the step
     is_apart: ClassVar[bool] = False  # whether the steps behind this one are not a system's own work
-    cost: ClassVar[str | None] = None  # the part of a system's cost that the step counts for
+    counts_as: ClassVar[CostPart | None] = None  # the part of a system's cost that the step is
 
     @property
     def kind(self) -> str:
@@ -121,7 +126,7 @@ class Record(Struct, Generic[Made], frozen=True, kw_only=True, tag_field="kind",
         return self.amount(sizes)
 
 
-class ByMethod(Record[Made], frozen=True, kw_only=True):
+class ByMethod(Record[Result], frozen=True, kw_only=True):
     """A step that a plugin's method does."""
 
     method: Method

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Literal
 
-from harness.steps.artifacts import Hits, Index, Queries
 from harness.steps.record import ByMethod, Ref
+from harness.steps.results import Hits, Index, Queries
 from harness.steps.sizes import Amount, Counts, Sizes
 from harness.steps.texts import Texts
 
 
 class Rerank(ByMethod[Hits], frozen=True, kw_only=True, tag="rerank"):
     is_cuttable = True
-    cost = "rerank"
+    counts_as = "rerank"
 
     below: Ref[Hits]
     texts: Texts

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from harness.steps.artifacts import Hits, Index, Queries, Rewritten
 from harness.steps.record import ByMethod, Ref
+from harness.steps.results import Hits, Index, Queries, Rewritten
 from harness.steps.sizes import Amount, Counts, Sizes
-from harness.steps.texts import Searcher, Texts
+from harness.steps.texts import IndexedRetriever, Texts
 
 
 class Search(ByMethod[Hits], frozen=True, kw_only=True, tag="search"):
     is_cuttable = True
-    cost = "search"
+    counts_as = "search"
 
     texts: Texts
     index: Ref[Index]
@@ -19,8 +19,10 @@ class Search(ByMethod[Hits], frozen=True, kw_only=True, tag="search"):
     depth: int
 
     @property
-    def searcher(self) -> Searcher:
-        return Searcher(method=self.method, texts=self.texts, index=self.index, rewritten=self.rewritten)
+    def searcher(self) -> IndexedRetriever:
+        return IndexedRetriever(
+            method=self.method, texts=self.texts, index=self.index, rewritten=self.rewritten
+        )
 
     def amount(self, sizes: Sizes) -> Amount | None:
         queries, texts = sizes.queries.get(self.queries.step), self.texts.count(sizes)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from harness.steps.artifacts import Corpus, Hits, Judgements, Queries
 from harness.steps.record import Record, Ref
+from harness.steps.results import Corpus, Hits, Judgements, Queries
 from harness.steps.sizes import Amount, Sizes
 
 

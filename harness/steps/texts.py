@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from harness.steps.artifacts import Additions, Corpus, Index, Rewritten
 from harness.steps.record import Method, Ref
+from harness.steps.results import Additions, Corpus, Index, Rewritten
 from harness.steps.sizes import Sizes
 from harness.types import Unit
 
@@ -26,7 +26,7 @@ class Texts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return float(corpus.documents if self.unit == "document" else corpus.candidates)
 
 
-class Searcher(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class IndexedRetriever(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A retriever with its index, as the steps that search with it have it."""
 
     method: Method

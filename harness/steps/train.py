@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from msgspec import Struct
 
-from harness.steps.artifacts import Corpus, Lists, Queries, Weights
 from harness.steps.record import UNKEYED, Backbone, ByMethod, Ref
+from harness.steps.results import Corpus, Lists, Queries, Weights
 from harness.steps.sizes import Amount, Sizes
 
 

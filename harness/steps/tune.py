@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from harness.steps.artifacts import Choice, Corpus, Hits, Judgements, Queries
 from harness.steps.combine import Mixing
 from harness.steps.record import UNKEYED, ByMethod, Ref
+from harness.steps.results import Choice, Corpus, Hits, Judgements, Queries
 from harness.steps.rules import Measured
 from harness.steps.sizes import Amount, Sizes, of_queries
 from harness.types import JSON, Unit

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from msgspec import Struct
 
-from harness.steps.artifacts import Best, Corpus, Hits, Judgements, Queries, Weights
 from harness.steps.record import UNKEYED, Record, Ref
+from harness.steps.results import Best, Corpus, Hits, Judgements, Queries, Weights
 from harness.steps.rules import Measured
 from harness.steps.sizes import Amount, Sizes, of_queries
 from harness.types import Unit

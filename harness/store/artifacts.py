@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.errors import ContractError, HarnessError
-from harness.steps import Part, ids_of_part
+from harness.steps import PartOfStep, ids_of_part
 from harness.store import disk, manifest
 from harness.store.file_digests import FileDigests
 from harness.store.manifest import MANIFEST, Artifact, Corrupt, Stamp
-from harness.types import JSON
-from harness.types import Part as PartOfCollection
+from harness.types import JSON, Part
 
 if TYPE_CHECKING:
     from harness.store.remote import Remote
@@ -84,7 +83,7 @@ class Store:
                 self._verified[step] = seen
         return artifact
 
-    def part(self, part: PartOfCollection, key: str) -> str | None:
+    def part(self, part: Part, key: str) -> str | None:
         """The id of the step that made a part of a collection, by its key; None if the store lacks it."""
         return next((step for step in ids_of_part(part, key) if self.has(step)), None)
 
@@ -230,7 +229,7 @@ class Store:
         for folder in sorted(self.artifacts.glob("part-*")):
             with contextlib.suppress(Corrupt):
                 record = manifest.read(folder.name, folder).record
-                if isinstance(record, Part) and record.of in steps:
+                if isinstance(record, PartOfStep) and record.of in steps:
                     self.discard(folder.name)
 
     def forget(self, step: str) -> None:

@@ -8,14 +8,14 @@ from typing import Any, cast
 
 import numpy as np
 
-from harness.steps import artifacts
+from harness.steps import results
 from harness.steps.record import Ref
 from harness.store.manifest import Artifact
 from harness.types import JSON, Hits, Unit
 
 
 def save(
-    folder: Path, hits: Hits, corpus: Ref[artifacts.Corpus], queries: Ref[artifacts.Queries]
+    folder: Path, hits: Hits, corpus: Ref[results.Corpus], queries: Ref[results.Queries]
 ) -> dict[str, JSON]:
     """Write hits and return their facts, which name the corpus and queries that the hits' numbers refer
     to."""

@@ -32,7 +32,7 @@ class Artifact(NamedTuple):
     files: dict[str, dict[str, JSON]]  # relative path -> size and SHA-256
 
     @property
-    def record(self) -> steps.Step:
+    def record(self) -> steps.AnyKind:
         """The step's record, with what is keyed of it alone. Raises Corrupt if another version of the harness
         has written it."""
         try:

@@ -24,7 +24,7 @@ def cost(monkeypatch, tmp_path, kind=Index, **said):
         assert numba.njit(lambda x: x + 1)(1) == 2
         return Outcome({}, {})
 
-    monkeypatch.setitem(executors.EXECUTORS, kind, compiles)
+    monkeypatch.setattr(executors, "_whole", compiles)
     record = Retriever(name="toy", summary="a toy", build=lambda params: None, **said)
     catalogue = SimpleNamespace(find=lambda kind, name: SimpleNamespace(record=record))
     return executors.execute(Task(changed(kind), tmp_path, None, catalogue, lambda done, of: None)).cost

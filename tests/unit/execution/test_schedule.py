@@ -8,11 +8,12 @@ from typing import cast
 
 from step_samples import SAMPLES
 
+from harness import steps
 from harness.execution import parts
 from harness.execution.progress import Silent
 from harness.execution.schedule import Failure, Idle, Schedule
 from harness.plan.graph import Step
-from harness.steps import Combine, Part, Search
+from harness.steps import Combine, Search
 from harness.steps.record import AnyRecord
 from harness.store.artifacts import Store
 
@@ -24,7 +25,7 @@ def step(name: str, *inputs: Step, kind: type[AnyRecord] = Combine) -> Step:
 
 
 def blocks(part: Step) -> tuple[int, int]:
-    record = cast("Part", part.record)
+    record = cast("steps.PartOfStep", part.record)
     return record.start, record.stop
 
 

@@ -75,7 +75,7 @@ def test_every_part_that_the_store_has_has_a_size() -> None:
         (SAMPLES[steps.ReadCorpus], corpus), (SAMPLES[steps.Subset], corpus), (made[0], corpus),
         (SAMPLES[steps.ReadQueries], {"queries": 5}), (made[1], {"queries": 6}), (made[2], {"judgements": 9}),
         (SAMPLES[steps.Examples], {"queries_with_positives": 3}), (SAMPLES[steps.Index], {"texts": 20}),
-        (SAMPLES[steps.Part], {"texts": 20}),
+        (SAMPLES[steps.PartOfStep], {"texts": 20}),
     ]  # fmt: skip
     sizes = sizes_of({str(number): finished(*one) for number, one in enumerate(listed)})
     assert sizes == Sizes(dict.fromkeys("012", CorpusSize(30, 20, 4)), {"3": 5, "4": 6, "6": 3}, {"7": 20})

@@ -15,7 +15,7 @@ from harness.steps.make import Parts
 from harness.steps.read import Limits
 from harness.steps.record import AnyRecord, Backbone, Bound, Found, Method, Model, Ref, Uses
 from harness.steps.rules import Measured, Rules
-from harness.steps.texts import Encoder, Searcher, Texts
+from harness.steps.texts import Encoder, IndexedRetriever, Texts
 from harness.steps.train import Source
 
 
@@ -32,7 +32,7 @@ DENSE = Method(
     backbones=(Backbone(Model("train-1", "model")),),
 )  # fmt: skip
 TEXTS = Texts(corpus=CORPUS, stages=(ref("augment-0"),), unit="document", language="en")
-SEARCHER = Searcher(method=METHOD, texts=TEXTS, index=ref("index-0"), rewritten=ref("rewrite-0"))
+SEARCHER = IndexedRetriever(method=METHOD, texts=TEXTS, index=ref("index-0"), rewritten=ref("rewrite-0"))
 MEASURED = Measured("nDCG@10", Rules(depth=10), PLUGIN)
 DATASET: dict[str, Any] = {"corpus": CORPUS, "queries": QUERIES, "judgements": JUDGEMENTS}
 PARTS = Parts(**DATASET, language="en", query_language=None, split="test")
@@ -53,7 +53,7 @@ TRAIN = steps.Train(
     before=ref("train-9"), take=3, draw="sample", share=0.0, queries=500,
 )  # fmt: skip
 # no record has a value of its own in a field that is not keyed
-SAMPLES: dict[type[AnyRecord], steps.Step] = {type(record): record for record in (
+SAMPLES: dict[type[AnyRecord], steps.AnyKind] = {type(record): record for record in (
     steps.ReadCorpus(**READ), steps.ReadQueries(**READ), steps.ReadJudgements(**READ),
     steps.Subset(**DATASET, hits=ref("search-0"), depth=4),
     steps.Make(method=METHOD, reads=PARTS, runs={"a": ref("search-0")}, others={"b/dev": PARTS}, encoder=Encoder(DENSE)),
@@ -83,7 +83,7 @@ SAMPLES: dict[type[AnyRecord], steps.Step] = {type(record): record for record in
         columns=(Column("nDCG@10", "passage"),), measures={"mine": PLUGIN}, dataset="d", notes=("small",), language="en",
         rules=Rules(), queries_of={"d/dev": ref("queries-1")}, encoder=Encoder(METHOD),
     ),
-    steps.Part(of="index-0", start=2, stop=4),
+    steps.PartOfStep(of="index-0", start=2, stop=4),
 )}  # fmt: skip
 
 

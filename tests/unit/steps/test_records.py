@@ -11,7 +11,6 @@ from msgspec import structs
 from step_samples import INDEX, METHOD, SAMPLES, SEARCH, SEARCHER, changed, ref
 
 from harness import steps
-from harness.execution.executors import CUTTINGS, EXECUTORS
 from harness.steps import record as base
 from harness.steps.analyse import Analysed, Reporting
 from harness.steps.make import Origin
@@ -35,7 +34,7 @@ UNKEYED: dict[type[msgspec.Struct], dict[str, Any]] = {
     steps.Trials: {"on": "d/dev"},
     steps.Train: {"backbone": Backbone(Model("train-7", "model")), "recipe": "de"},
     steps.Validate: {"on": "d/dev", "shortened": Shortened("a", 9), "recipe": "de", "seed": 2},
-    steps.Part: {"whole": INDEX},
+    steps.PartOfStep: {"whole": INDEX},
     Analysed: {
         "unit": "document", "context": ("titles",), "retriever": "bm25", "combine": changed(steps.Combine),
         "reporting": (Reporting("index", "m", "index-7"),), "reranks": True, "trained": changed(steps.Train),
@@ -58,8 +57,15 @@ def structs_below(record: Any) -> list[msgspec.Struct]:
     return [item for value in items for item in structs_below(value)]
 
 
+def test_every_record_is_a_kind_that_the_wire_knows() -> None:
+    def leaves(record: type[Any]) -> set[type[Any]]:
+        return {leaf for below in record.__subclasses__() for leaf in leaves(below)} or {record}
+
+    assert leaves(base.Record) == {*get_args(steps.AnyKind)}
+
+
 def test_every_kind_has_a_sample() -> None:
-    assert {*SAMPLES} == {*get_args(steps.Step)}
+    assert {*SAMPLES} == {*get_args(steps.AnyKind)}
 
 
 def test_the_fields_that_are_in_no_key_are_these_alone() -> None:
@@ -120,26 +126,26 @@ def test_a_reference_that_is_in_no_key_is_no_input() -> None:
 
 
 def test_a_part_waits_for_what_its_step_reads() -> None:
-    assert changed(steps.Part).inputs == ()
-    assert changed(steps.Part, whole=INDEX).inputs == INDEX.inputs
+    assert changed(steps.PartOfStep).inputs == ()
+    assert changed(steps.PartOfStep, whole=INDEX).inputs == INDEX.inputs
 
 
 @pytest.mark.parametrize("record", EVERY)
-def test_a_record_comes_back_from_the_wire(record: steps.Step) -> None:
+def test_a_record_comes_back_from_the_wire(record: steps.AnyKind) -> None:
     assert steps.decode(steps.encode(record)) == record
     full = structs.replace(record, **UNKEYED.get(type(record), {}))
     assert steps.decode(steps.encode(full)) == full
 
 
 @pytest.mark.parametrize("record", EVERY)
-def test_a_record_of_a_manifest_has_defaults_where_nothing_is_keyed(record: steps.Step) -> None:
+def test_a_record_of_a_manifest_has_defaults_where_nothing_is_keyed(record: steps.AnyKind) -> None:
     full = structs.replace(record, **UNKEYED.get(type(record), {}))
     assert steps.of_keyed(json.loads(json.dumps(full.keyed))) == record
 
 
 @pytest.mark.parametrize("record", EVERY)
 @pytest.mark.parametrize("strange", [{"kind": "weave"}, {"colour": "red"}])
-def test_unknown_kinds_and_fields_are_refused(record: steps.Step, strange: dict[str, str]) -> None:
+def test_unknown_kinds_and_fields_are_refused(record: steps.AnyKind, strange: dict[str, str]) -> None:
     wire = {**json.loads(steps.encode(record)), **strange}
     with pytest.raises(
         msgspec.ValidationError, match=next(iter(strange.values()) if "kind" in strange else iter(strange))
@@ -164,11 +170,6 @@ def test_a_record_of_another_format_has_another_key_and_is_refused(monkeypatch: 
             steps.of_keyed(keyed)
 
 
-def test_every_kind_is_executed_and_what_can_be_cut_says_how() -> None:
-    assert {*EXECUTORS} == {*SAMPLES} - {steps.Part}
-    assert {*CUTTINGS} == {kind for kind in SAMPLES if kind.is_cuttable}
-
-
 def test_kinds_have_the_names_that_ids_have() -> None:
     assert steps.kinds(*steps.RANKINGS) == {"search", "combine", "pick", "rerank"}
     assert len(steps.kinds(*SAMPLES)) == len(SAMPLES)
@@ -181,7 +182,7 @@ SIZES = Sizes(
 NONE = Sizes({}, {})
 PASSAGES = structs.replace(SEARCH.texts, unit="passage")
 AMOUNTS: dict[type[AnyRecord], tuple[float, ...] | None] = {
-    steps.ReadCorpus: None, steps.ReadQueries: None, steps.ReadJudgements: None, steps.Part: None,
+    steps.ReadCorpus: None, steps.ReadQueries: None, steps.ReadJudgements: None, steps.PartOfStep: None,
     steps.Subset: (1,), steps.MadePart: (1,), steps.Make: (100, 7), steps.Augment: (100,), steps.Index: (10,),
     steps.Search: (7, 70), steps.Rewrite: (7,), steps.Combine: (7,), steps.Pick: (7,), steps.Rerank: (35,),
     steps.Tune: (14,), steps.Trials: (14,), steps.Label: (7,), steps.Examples: (140,), steps.Train: (300 * 5 / 2,),
@@ -190,7 +191,7 @@ AMOUNTS: dict[type[AnyRecord], tuple[float, ...] | None] = {
 
 
 @pytest.mark.parametrize("record", EVERY)
-def test_the_amount_of_work_follows_from_the_sizes(record: steps.Step) -> None:
+def test_the_amount_of_work_follows_from_the_sizes(record: steps.AnyKind) -> None:
     assert record.amount(SIZES) == AMOUNTS[type(record)]
     constant = isinstance(record, steps.Subset | steps.MadePart)
     assert record.amount(NONE) == ((1,) if constant else None)
