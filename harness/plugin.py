@@ -74,7 +74,7 @@ if TYPE_CHECKING:
     from harness.collection.corpus import ROWS
     from harness.collection.judgements import Judged, judging
     from harness.collection.maker_input import MakerInput, Parts
-    from harness.scoring.analysis_input import AnalysisInput, SystemRun
+    from harness.scoring.analysis_input import AnalysisInput, SystemRun, TrainedModel
     from harness.scoring.measures import FILL, UNJUDGED
     from harness.scoring.measures.grades import Ideal
     from harness.types import Floats, Ints
@@ -91,6 +91,7 @@ _HEAVY = {
     "Parts": "harness.collection.maker_input:Parts",
     "ROWS": "harness.collection.corpus:ROWS",
     "SystemRun": "harness.scoring.analysis_input:SystemRun",
+    "TrainedModel": "harness.scoring.analysis_input:TrainedModel",
     "UNJUDGED": "harness.scoring.measures:UNJUDGED",
     "View": "harness.collection.composed_texts:View",
     "exported_card": "harness.collection.cards:exported",
@@ -107,7 +108,7 @@ __all__ = [
     "Maker", "MakerInput", "Meant", "Measure", "Need", "NoLanguage", "NoParams", "Official", "Part",
     "Parts", "Passage", "Pool", "Problem", "Problems", "Protocol", "Query", "Reranker", "Rescore",
     "Retriever", "Rewriter", "Rewritten", "Searcher", "StepContext", "StoreError", "Structure",
-    "SystemRun", "TermSearcher", "TermStatistics", "Texts", "Trainer", "Training", "Unit",
+    "SystemRun", "TermSearcher", "TermStatistics", "Texts", "TrainedModel", "Trainer", "Training", "Unit",
     "VectorSearcher", "View", "contracts", "exported_card", "functions", "hookimpl", "judging",
     "nearest", "param", "shown_path", "unknown",
 ]  # fmt: skip

@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Collection
 from importlib import import_module
 from pathlib import Path
@@ -43,6 +44,10 @@ class Offer(NamedTuple):
     module: str
     distribution: str
 
+    @property
+    def qualified(self) -> str:
+        return f"{self.plugin}:{self.name}"
+
     def function(self, name: str) -> Callable[..., Any]:
         """The function that a field names as "module:function". Its module is imported only now."""
         module, _, attribute = name.partition(":")
@@ -74,13 +79,17 @@ class Commands(NamedTuple):
     def by_name(self, taken: Collection[str]) -> dict[str, Offer]:
         """The commands by the names that call them. A command whose name is taken by the harness, or which
         several plugins offer, is called as PLUGIN:NAME."""
-        count: dict[str, int] = dict.fromkeys(taken, 1)
+        count = Counter(list(taken))
         for offer in self.offers:
-            count[offer.name] = count.get(offer.name, 0) + 1
-        return {
-            offer.name if count[offer.name] == 1 else f"{offer.plugin}:{offer.name}": offer
-            for offer in self.offers
-        }
+            count.update((offer.name, offer.qualified))
+
+        def called(offer: Offer) -> str:
+            if count[offer.name] == 1:
+                return offer.name
+            # two distributions may have plugins of one name
+            return offer.qualified if count[offer.qualified] == 1 else f"{offer.distribution}:{offer.name}"
+
+        return {called(offer): offer for offer in self.offers}
 
     def find(self, name: str, taken: Collection[str]) -> Offer:
         """The command of this name, which may be qualified by its plugin. Raises HarnessError if there is
@@ -88,12 +97,12 @@ class Commands(NamedTuple):
         called = self.by_name(taken)
         if name in called:
             return called[name]
-        same = [offer for offer in self.offers if name in (offer.name, f"{offer.plugin}:{offer.name}")]
+        same = [offer for offer in self.offers if name in (offer.name, offer.qualified)]
         if len(same) == 1:
             return same[0]
         if same:
             who = " and ".join(f"{offer.distribution} ({offer.module})" for offer in same)
-            choices = " or ".join(f"'{offer.plugin}:{offer.name}'" for offer in same)
+            choices = " or ".join(f"'{word}'" for word, offer in called.items() if offer in same)
             raise HarnessError(f"the command '{name}' is offered by {who}; write {choices}")
         text = unknown("command", name, [*taken, *called])
         if self.broken:

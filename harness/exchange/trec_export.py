@@ -63,8 +63,8 @@ def _judgements(
             beside = cited_files.intact(board, row, JUDGEMENTS)
             if beside is not None:
                 return put(path, beside.read_bytes())
-    step = f"{JUDGEMENTS}-{dataset.digests.get(JUDGEMENTS)}"
-    if not store.has(step):
+    step = store.part("judgements", dataset.digests.get("judgements", ""))
+    if step is None:
         notes.append(f"{dataset.name}: the store has none of its judgements; run its suite again for them")
         return None
     try:

@@ -7,6 +7,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from msgspec.structs import astuple
+
 from harness import findings
 from harness.errors import check_several, each
 from harness.execution.combine import combiner
@@ -18,9 +20,7 @@ from harness.scoring import protocols
 from harness.scoring.analysis_input import AnalysisInput, SystemRun, TrainedModel
 from harness.scoring.score import judged_by
 from harness.steps.analyse import Analyse, Analysed
-from harness.steps.record import keyed
 from harness.steps.texts import Texts as PlannedTexts
-from harness.steps.train import Train
 from harness.types import Hits
 
 
@@ -68,7 +68,7 @@ def _system_runs(step: Analyse, task: Task) -> tuple[SystemRun, ...]:
 
 
 def _system_run(system: Analysed, task: Task, texts: Texts) -> SystemRun:
-    combine = system.combine
+    combine, trained = system.combine, system.trained
 
     @functools.cache  # a combiner reads its inputs once, and remembers the scores that it asked for
     def merged(parameter: str) -> Callable[[Any], Hits]:
@@ -95,13 +95,5 @@ def _system_run(system: Analysed, task: Task, texts: Texts) -> SystemRun:
         parameters=tuple(combine.method.given) if combine else (),
         vary=vary if combine else None,
         reranks=system.reranks,
-        trained=None if system.trained is None else _trained(system.trained),
+        trained=None if trained is None else TrainedModel(*astuple(trained)),
     )
-
-
-def _trained(step: Train) -> TrainedModel:
-    """A training without its inputs, which are other steps for each number of negatives."""
-    method = step.method
-    params = {**method.params, **{bound.parameter: keyed(bound.value) for bound in method.bound}}
-    settings = {"seed": step.seed, "draw": step.draw, "share": step.share, "queries": step.queries}
-    return TrainedModel(method.name, params, settings, step.take)

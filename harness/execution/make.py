@@ -38,7 +38,8 @@ KEPT = "kept"  # the folder of files that a stage keeps beside the parts, such a
 def make(step: Make, task: Task) -> Outcome:
     """Execute one stage of a made dataset. Raises ContractError if the parts that it returns are not those
     that its record names, or if it judges queries that the collection does not have."""
-    record, origin = task.record_of(step.method), step.origin or steps.Origin("", "", "", "")
+    record, origin = task.record_of(step.method), step.origin
+    assert origin is not None
     shutil.rmtree(task.folder, ignore_errors=True)  # a stage does not go on with the files of a killed run
     working = task.folder / "working"
     working.mkdir(parents=True)

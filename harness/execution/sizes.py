@@ -70,7 +70,7 @@ def with_made(sizes: Sizes, plan: Plan, kept: Mapping[Alike, Mapping[str, float]
             size = corpora[before]
             left = [share.get(name, 1.0) for name in ("passages", "passages", "documents")]
             corpora[id] = CorpusSize(
-                *(max(1, round(count * part)) for count, part in zip(size, left, strict=True))
+                *(max(1, round(count * share_left)) for count, share_left in zip(size, left, strict=True))
             )
             if isinstance(record, steps.Subset):
                 most = max(1, queries.get(record.queries.step, 0) * record.depth)

@@ -17,11 +17,10 @@ from harness.collection.composed_texts import View
 from harness.collection.corpus import Corpus
 from harness.collection.queries import Judgements, Queries, read_judgements, read_queries
 from harness.errors import ContractError, check_is
-from harness.step_context import CURRENT
 from harness.steps import results
 from harness.steps import texts as texts_of_step
 from harness.steps.kinds import PartOfStep, Whole
-from harness.steps.record import Backbone, Found, Method, Model, Ref, method_of
+from harness.steps.record import Backbone, Found, Method, Model, Ref, method_of, methods_in
 from harness.steps.validate import Validate
 from harness.store import hits_files
 from harness.store.artifacts import Store
@@ -101,9 +100,6 @@ class Task:
                 items = [*given[bound.parameter]]
                 items[bound.item] = value
                 given[bound.parameter] = items
-        if method.backbones:
-            context, folders = CURRENT.get(), [self._backbone(item) for item in method.backbones]
-            CURRENT.set(context._replace(backbones=tuple(dict.fromkeys([*folders, *context.backbones]))))
         values, problems = params.convert(record.params, given, Path("/"))
         if problems:
             raise ContractError(
@@ -118,6 +114,11 @@ class Task:
         if isinstance(value, Found):
             return self.store.read(value.step).facts["found"][value.name]
         return str(self._model(value))
+
+    def backbones(self) -> tuple[Path, ...]:
+        """The folders of the models without which made models of the step cannot be loaded."""
+        needed = [item for method in methods_in(self.record) for item in method.backbones]
+        return tuple(dict.fromkeys(self._backbone(item) for item in needed))
 
     def _backbone(self, backbone: Backbone) -> Path:
         return Path(backbone.folder) if backbone.model is None else self._model(backbone.model)

@@ -94,11 +94,8 @@ def main(store_root: str, descriptor: int) -> NoReturn:
                 catalogue = module.load()
             if isinstance(request, Measure):
                 _measure(request, catalogue, line)
-            elif isinstance(request, CountBlocks):
-                _tell_blocks(request, store, catalogue, line, kept)
             else:
-                current = StepContext(request.whole, store.responses)
-                copy_context().run(_serve_in, current, request, store, catalogue, line, kept)
+                copy_context().run(_do, request, store, catalogue, line, kept)
         except BaseException as error:  # a plugin may fail in any way; the parent decides what follows
             _tell(error, store, line, inputs)
 
@@ -145,17 +142,19 @@ def _measure(request: Measure, catalogue: Any, line: Line) -> None:
     line.tell("done", reused=False)
 
 
-def _serve_in(
-    current: StepContext, request: Execute, store: Store, catalogue: Any, line: Line, kept: dict[str, Any]
-) -> None:
-    CURRENT.set(current)
-    _serve(request, store, catalogue, line, kept)
+def _do(request: Execute, store: Store, catalogue: Any, line: Line, kept: dict[str, Any]) -> None:
+    """Do what is asked of a step. Methods that are opened meanwhile find the step's context."""
+    CURRENT.set(StepContext(request.whole, store.responses))
+    if request.whole not in kept:
+        kept.clear()  # free the memory before another step needs it
+    if isinstance(request, CountBlocks):
+        _tell_blocks(request, store, catalogue, line, kept)
+    else:
+        _serve(request, store, catalogue, line, kept)
 
 
 def _serve(request: Execute, store: Store, catalogue: Any, line: Line, kept: dict[str, Any]) -> None:
     step, whole = request.step, request.whole
-    if whole not in kept:
-        kept.clear()  # free the memory before another step needs it
     if whole != step and store.has(whole):  # another run has joined it
         line.tell("done", reused=True)
         return
@@ -189,8 +188,6 @@ def _tell_blocks(
     """Tell the parent into how many blocks a step can be cut. Nothing is written to the store."""
     from harness.execution import executors
 
-    if request.whole not in kept:
-        kept.clear()
     line.tell("started")
     task = _task(request, Path(os.devnull), store, catalogue, line, kept)
     line.tell("blocks", blocks=executors.blocks(task))
@@ -205,7 +202,9 @@ def _task(
     record = request.record.whole if isinstance(request.record, PartOfStep) else request.record
     if record is None:
         raise ContractError(f"{request.step}: it does not say what it is a part of")
-    return Task(record, folder, store, catalogue, line.progress, line.compiling, part, request.whole, kept)
+    task = Task(record, folder, store, catalogue, line.progress, line.compiling, part, request.whole, kept)
+    CURRENT.set(CURRENT.get()._replace(backbones=task.backbones()))
+    return task
 
 
 def _outcome(task: Task, parts: tuple[str, ...], line: Line) -> Outcome:

@@ -136,7 +136,8 @@ def _of_analysis(
             leave_out = () if given is None else (str(named_by),)
             facts = Facts(None, None, "passage")
             method = methods.method(chosen, chosen.params, context.digest, facts, leave_out)
-        for name, collection in collections.items() if given is not None else ():
+        sound = {name: item for name, item in collections.items() if item.parts is not None}
+        for name, collection in sound.items() if given is not None else ():
             encoders[name], more = contexts.encoder(context, collection, chosen, given)
             needs += more
     except Broken as error:

@@ -9,14 +9,15 @@ from harness.plan import keys
 from harness.plan.graph import Analysis, Collection, Graph, Plan, Row, Step
 from harness.records import Column
 from harness.steps import analyse
-from harness.steps.analyse import Analyse, Analysed, Reporting
+from harness.steps.analyse import Analyse, Analysed, Reporting, Trained
 from harness.steps.augment import Augment
 from harness.steps.combine import Combine
 from harness.steps.index import Index
-from harness.steps.record import Ref, keyed
+from harness.steps.record import Model, Ref, keyed, method_of
 from harness.steps.rerank import Rerank
 from harness.steps.results import Hits
 from harness.steps.train import Train
+from harness.steps.validate import Validate
 
 
 def steps(plan: Plan, rows: Sequence[Row], columns: Sequence[Column]) -> Iterator[Step]:
@@ -65,8 +66,6 @@ def _system(plan: Plan, row: Row) -> Analysed:
         (id, step.record) for id, step in plan.steps.items()
         if id in ancestors and isinstance(step.record, Augment | Index)
     ]  # fmt: skip
-    of_row = (step.record for id, step in plan.steps.items() if id in ancestors)
-    trained = [step for step in of_row if isinstance(step, Train)]
     indexes = [step for _, step in preparing if isinstance(step, Index)]
     hits: Ref[Hits] = Ref(row.hits)
     return Analysed(
@@ -79,5 +78,28 @@ def _system(plan: Plan, row: Row) -> Analysed:
         reporting=tuple(Reporting(step.kind, step.method.name, id) for id, step in preparing),
         combine=record if isinstance(record, Combine) else None,
         reranks=any(isinstance(plan.steps[id].record, Rerank) for id in ancestors),
-        trained=trained[-1] if trained else None,
+        trained=_trained(plan, row.hits),
     )
+
+
+def _trained(plan: Plan, hits: str) -> Trained | None:
+    """How the model was trained that the last of a system's own methods reads, if the suite trained one."""
+    model, level = None, [hits]
+    while level and model is None:  # from the hits back, so that the order of the plan does not matter
+        own = [plan.steps[id] for id in level if not plan.steps[id].record.is_apart]
+        methods = [method_of(step.record) for step in own]
+        values = [bound.value for method in methods if method is not None for bound in method.bound]
+        model = next((value for value in values if isinstance(value, Model)), None)
+        level = list(dict.fromkeys(id for step in own for id in step.inputs))
+    if model is None:
+        return None
+    record = plan.steps[model.step].record
+    if isinstance(record, Validate):
+        record = plan.steps[record.checkpoints[0].step].record
+    assert isinstance(record, Train)
+    method = record.method
+    params = {**method.params, **{bound.parameter: keyed(bound.value) for bound in method.bound}}
+    settings = {
+        "seed": record.seed, "draw": record.draw, "share": record.share, "queries": record.queries
+    }  # fmt: skip
+    return Trained(method.name, params, settings, record.take)

@@ -52,8 +52,9 @@ class Memo:
 
     collections: dict[str, Collection] = field(default_factory=dict)  # the suite's collections by name
     splits: dict[str, Collection] = field(default_factory=dict)  # other splits, by DATASET/SPLIT
-    outputs: dict[tuple[str, str], Output | str] = field(default_factory=dict)  # a text is the error
-    trained: dict[tuple[str, int], Trained | str] = field(default_factory=dict)  # by name and seed
+    outputs: dict[tuple[str, str], Output | Broken] = field(default_factory=dict)  # by dataset and system
+    # by name and seed; None while a model is being planned
+    trained: dict[tuple[str, int], Trained | Broken | None] = field(default_factory=dict)
     begun: list[str] = field(default_factory=list)  # the made datasets that are being planned
     unscored: list[SplitOfItsOwn] = field(default_factory=list)
 

@@ -19,6 +19,7 @@ import orjson
 
 from harness.catalogue import OWN, params
 from harness.problems import exists
+from harness.steps.record import digest
 from harness.types import JSON
 
 TOOLKIT, TOOLKIT_FOLDER = "harness.toolkit", Path(__file__).parents[1] / "toolkit"
@@ -32,7 +33,7 @@ def canonical(value: JSON) -> bytes:
 
 
 def key(described: Mapping[str, JSON]) -> str:
-    return hashlib.sha256(canonical(described)).hexdigest()
+    return digest(described)
 
 
 def addressed(value: Any, digest: Digest) -> JSON:

@@ -44,20 +44,20 @@ def method(
     entry, record = chosen.entry, chosen.entry.record
     plain = _without_models(values)
     keyed = _uses(entry, values, plain, digest, leave_out)
-    found = [Bound(name, value) for name, value in chosen.found if name not in leave_out]
+    found = [Bound(name, value) for name, value in chosen.found]
     return Method(
         name=keyed.name,
         version=keyed.version,
         sources=keyed.sources,
         libraries=keyed.libraries,
         params={name: value for name, value in keyed.params.items() if name not in dict(chosen.found)},
-        bound=(*_models_in(values), *found),
+        bound=tuple(item for item in (*_models_in(values), *found) if item.parameter not in leave_out),
         kind=next(kind for kind, known in KINDS.items() if type(record) is known),
         given=params.plain(plain),
         plugin=f"{entry.plugin.distribution} {entry.plugin.version}",
         cores=record.cores,
         resources=dict(chosen.resources),
-        cannot_be_keyed=record.unkeyed(values) if record.unkeyed else None,
+        cannot_be_keyed=plugin_calls.unkeyed(record, values),
         language=facts.language,
         query_language=facts.query_language,
         unit=facts.unit,

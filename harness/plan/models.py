@@ -22,8 +22,6 @@ from harness.suite.models import ModelSpec, Subset, Validation, models_of
 if TYPE_CHECKING:
     from harness.plan.context import Context
 
-CIRCLE = "is made of itself; break the circle"
-
 
 class Trained(NamedTuple):
     """The steps that make one model with one seed."""
@@ -58,17 +56,17 @@ def _trained(context: Context, spec: ModelSpec, seed: int) -> Trained:
     """The steps that make a model with one seed, planned once. Raises Broken."""
     key, memo = (spec.name, seed), context.memo.trained
     if key not in memo:
-        memo[key] = CIRCLE
+        memo[key] = None
         try:
             memo[key] = _training(context, spec, seed)
         except Broken as error:
-            memo[key] = str(error)
+            memo[key] = error
             raise
     trained = memo[key]
-    if trained == CIRCLE:
-        context.refuse(spec.place, ("models", spec.name), CIRCLE)
-    if isinstance(trained, str):
-        raise Broken(trained)
+    if trained is None:
+        context.refuse(spec.place, ("models", spec.name), "is made of itself; break the circle")
+    if isinstance(trained, Broken):
+        raise trained
     return trained
 
 

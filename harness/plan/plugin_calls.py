@@ -111,6 +111,22 @@ def missing_files(record: Any, values: Any) -> list[Need]:
     return needs
 
 
+def unkeyed(record: Any, values: Any) -> str | None:
+    """Why the results of a method cannot be found again by a key; None if they can."""
+    reason = record.unkeyed(values) if record.unkeyed else None
+    if reason is not None:
+        check_is(reason, str, "the reason of unkeyed")
+    return reason or None
+
+
+def feedback(record: Any, values: Any) -> int:
+    """How many hits of each query a rewriter reads."""
+    hits = record.feedback(values)
+    if type(hits) is not int or hits < 0:
+        raise ContractError(f"feedback must be a number of hits, not {hits!r}")
+    return hits
+
+
 def depends_on(record: Any, values: Any) -> list[tuple[str, str]]:
     """The kind and name of each further record that a method builds on."""
     pairs = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from harness.plan import augment, combine, datasets, index, rerank, rewrite, search, tune
+from harness.plan import augment, combine, datasets, index, plugin_calls, rerank, rewrite, search, tune
 from harness.plan.context import Context, measured, of_index, resolved
 from harness.plan.graph import Collection, Output
 from harness.plan.methods import Resolved
@@ -29,10 +29,10 @@ def output(context: Context, collection: Collection, name: str) -> Output:
         try:
             outputs[key] = unshared(context, collection, context.suite.system(name))
         except Broken as error:
-            outputs[key] = str(error)
+            outputs[key] = error
     planned = outputs[key]
-    if isinstance(planned, str):
-        raise Broken(planned)
+    if isinstance(planned, Broken):
+        raise planned
     return planned
 
 
@@ -92,7 +92,7 @@ def _rewritten(
     chosen, record = item.chosen, item.chosen.entry.record
     rewriter = resolved(context, collection, chosen, unit)
     with context.guarded(chosen):
-        feedback = record.feedback(rewriter.values)
+        feedback = plugin_calls.feedback(record, rewriter.values)
     own = _index(context, collection, rewriter, searcher.texts) if record.indexed else None
     if record.gives != "text":  # the rewriter asks the retriever for its terms or vectors
         rewriter = rewriter._replace(needs=(*rewriter.needs, *needs))

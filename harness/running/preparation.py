@@ -18,6 +18,7 @@ from harness.problems import Need, Problem, shown_path
 from harness.scoring import protocols
 from harness.scoring.protocols import Scoring
 from harness.steps import ReadCorpus
+from harness.steps.record import steps_in
 from harness.store.artifacts import Store
 from harness.store.manifest import Corrupt
 from harness.suite import NO_CHANGES, Changes, Suite, Unsound
@@ -41,7 +42,9 @@ class Prepared(NamedTuple):
         wanted = {step for row in rows for step in row.steps}
         for name in dict.fromkeys(row.dataset for row in rows):
             wanted.update(self.plan.collections[name].targets)
-        wanted.update(ref.step for analysis in self.plan.analyses for _, ref in analysis.queries_of if rows)
+        for analysis in self.plan.analyses if rows else ():
+            wanted.update(ref.step for _, ref in analysis.queries_of)
+            wanted.update(step for encoder in analysis.encoders.values() for step in steps_in(encoder))
         return [step for step in self.plan.steps if step in wanted]
 
     @property

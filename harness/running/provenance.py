@@ -12,7 +12,7 @@ from harness.made_models import shown
 from harness.plan.graph import Plan, Row, Step
 from harness.plan.keys import library
 from harness.steps import MadePart, Subset, Train, Trials, Tune, Validate
-from harness.steps.record import AnyRecord, Bound, Method, Model, Uses, method_of
+from harness.steps.record import AnyRecord, Bound, Method, Model, Uses, method_of, steps_in
 from harness.types import JSON
 
 TUNING, MAKING = (Tune, Trials), (Train, Validate)
@@ -63,7 +63,8 @@ def name_of(step: Step) -> str:
 def _step(step: Step) -> model.Step:
     method, record = method_of(step.record), step.record
     if method is None:
-        params = {name: value for name, value in record.keyed.items() if name not in ("kind", "format")}
+        names = (name for name in record.__struct_fields__ if not steps_in(getattr(record, name)))
+        params = {name: record.keyed[name] for name in names if name in record.keyed}
         return model.Step(
             step=_kind(record), key=step.key, name=step.kind, version=str(record.format), sources=None,
             libraries={}, params=params, plugin=f"{OWN} {library(OWN)}",

@@ -7,12 +7,9 @@ from harness.steps.examples import Examples
 from harness.steps.index import Index
 from harness.steps.kinds import (
     COLLECTION_PARTS,
-    RANKINGS,
     AnyKind,
     PartOfStep,
     Whole,
-    decode,
-    encode,
     ids_of_part,
     kinds,
     of_keyed,
@@ -30,7 +27,6 @@ from harness.steps.validate import Validate
 
 __all__ = [
     "COLLECTION_PARTS",
-    "RANKINGS",
     "Analyse",
     "AnyKind",
     "Augment",
@@ -54,8 +50,6 @@ __all__ = [
     "Tune",
     "Validate",
     "Whole",
-    "decode",
-    "encode",
     "ids_of_part",
     "kinds",
     "of_keyed",

@@ -12,8 +12,7 @@ from harness.steps.results import Corpus, Findings, Hits, Judgements, Queries
 from harness.steps.rules import Rules
 from harness.steps.sizes import Amount, Sizes, of_queries
 from harness.steps.texts import Encoder, Texts
-from harness.steps.train import Train
-from harness.types import ColumnUnit, Unit
+from harness.types import JSON, ColumnUnit, Unit
 
 
 class Reporting(Struct, frozen=True, forbid_unknown_fields=True):
@@ -22,6 +21,15 @@ class Reporting(Struct, frozen=True, forbid_unknown_fields=True):
     kind: str
     method: str
     step: str
+
+
+class Trained(Struct, frozen=True, forbid_unknown_fields=True):
+    """How a model was trained, without the steps that it was trained on."""
+
+    trainer: str
+    params: dict[str, JSON]
+    settings: dict[str, JSON]  # seed, number of queries, and how negatives are drawn
+    negatives: int  # the most negatives of a query in one epoch
 
 
 class Analysed(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -34,9 +42,10 @@ class Analysed(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     context: Annotated[tuple[str, ...], UNKEYED] = ()  # the stages of context, for people
     retriever: Annotated[str | None, UNKEYED] = None  # equal for equal retrievers; None: it has several
     reporting: Annotated[tuple[Reporting, ...], UNKEYED] = ()
-    combine: Annotated[Combine | None, UNKEYED] = None  # given if another value can be tried
+    # the following follow from the hits
     reranks: Annotated[bool, UNKEYED] = False
-    trained: Annotated[Train | None, UNKEYED] = None  # the last training of its models
+    trained: Annotated[Trained | None, UNKEYED] = None  # of a model of its last method that has a made one
+    combine: Annotated[Combine | None, UNKEYED] = None  # given if another value can be tried
 
 
 class Column(Struct, frozen=True, forbid_unknown_fields=True):

@@ -1,4 +1,4 @@
-"""All kinds of steps, and their form on the wire: a record encoded, and decoded strictly."""
+"""All kinds of steps, and a record from what a manifest has of it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,6 @@ class PartOfStep(Record[None], frozen=True, kw_only=True, tag="part"):
 
 AnyKind: TypeAlias = Whole | PartOfStep
 COLLECTION_PARTS: Final = (ReadCorpus, ReadQueries, ReadJudgements, Subset, MadePart)
-RANKINGS: Final = (Search, Combine, Pick, Rerank)  # their artifacts hold hits
 
 
 def kinds(*records: type[AnyRecord]) -> frozenset[str]:
@@ -57,20 +56,6 @@ def kinds(*records: type[AnyRecord]) -> frozenset[str]:
 def ids_of_part(part: Part, key: str) -> tuple[str, ...]:
     """The ids that the step of a part with this key may have."""
     return f"{part}-{key}", f"{MadePart.__struct_config__.tag}-{key}"
-
-
-_decoder = msgspec.json.Decoder(AnyKind)
-
-
-def encode(record: AnyRecord) -> bytes:
-    """The whole record, as workers need it."""
-    return msgspec.json.encode(record)
-
-
-def decode(data: bytes) -> AnyKind:
-    """Raises msgspec.ValidationError for anything that is no record."""
-    decoded: AnyKind = _decoder.decode(data)
-    return decoded
 
 
 def of_keyed(keyed: Mapping[str, JSON]) -> AnyKind:

@@ -73,7 +73,7 @@ class Method(Uses, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A method with its parameters. `params` has the values as they enter the key, with digests in place of
     paths; `given` has all values, as the method is built from them."""
 
-    bound: tuple[Bound, ...] = ()  # parameters that are in neither `params` nor `given`
+    bound: tuple[Bound, ...] = ()  # what other steps make; it replaces what stands in its place in `given`
     backbones: tuple[Backbone, ...] = ()  # of the models in `bound`
     uses: tuple[Uses, ...] = ()  # the records that the method builds on
     kind: Annotated[str, UNKEYED] = ""  # in `harness.catalogue.KINDS`
@@ -82,6 +82,7 @@ class Method(Uses, frozen=True, kw_only=True, forbid_unknown_fields=True):
     cores: Annotated[Literal["one", "all"], UNKEYED] = "one"
     resources: Annotated[dict[str, float], UNKEYED] = {}
     cannot_be_keyed: Annotated[str | None, UNKEYED] = None  # why its results cannot be found again by a key
+    # by these a made model's settings are resolved; the results that the step reads already depend on them
     language: Annotated[str | None, UNKEYED] = None
     query_language: Annotated[str | None, UNKEYED] = None
     unit: Annotated[Unit, UNKEYED] = "passage"
@@ -106,7 +107,7 @@ class Record(
     @property
     def inputs(self) -> tuple[str, ...]:
         """The ids of the steps that this one reads, each once, in the order of the fields."""
-        return tuple(dict.fromkeys(_steps_in(self)))
+        return steps_in(self)
 
     @property
     def keyed(self) -> dict[str, JSON]:
@@ -115,7 +116,7 @@ class Record(
 
     @property
     def key(self) -> str:
-        return hashlib.sha256(orjson.dumps(self.keyed, option=orjson.OPT_SORT_KEYS)).hexdigest()
+        return digest(self.keyed)
 
     def amount(self, sizes: Sizes) -> Amount | None:
         """The counts that the step's cost grows with, or None if they are not known."""
@@ -136,7 +137,32 @@ def method_of(record: Record[Any]) -> Method | None:
     return record.method if isinstance(record, ByMethod) else None
 
 
-def keyed(value: JSON) -> JSON:
+def methods_in(value: object) -> Iterator[Method]:
+    """All methods of a record, those of fields that are not keyed too."""
+    if isinstance(value, Method):
+        yield value
+    elif isinstance(value, Struct):
+        for name in value.__struct_fields__:
+            yield from methods_in(getattr(value, name))
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from methods_in(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from methods_in(item)
+
+
+def steps_in(value: object) -> tuple[str, ...]:
+    """The ids of the steps that a value refers to, each once, in the order of the fields."""
+    return tuple(dict.fromkeys(_steps_in(value)))
+
+
+def digest(plain: JSON) -> str:
+    """The SHA-256 of canonical JSON."""
+    return hashlib.sha256(orjson.dumps(plain, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def keyed(value: Any) -> JSON:
     """A value of a record as plain data, without the fields that are not keyed."""
     if type(value) in _SCALARS:
         return value
@@ -156,7 +182,7 @@ def _keyed_fields(value: Struct) -> dict[str, JSON]:
     return {name: keyed(getattr(value, name)) for name in _keyed_names(type(value))}
 
 
-def _steps_in(value: JSON) -> Iterator[str]:
+def _steps_in(value: Any) -> Iterator[str]:
     if type(value) in _SCALARS:
         return
     if isinstance(value, Ref | Found | Model):

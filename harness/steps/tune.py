@@ -19,7 +19,7 @@ class Tune(Mixing[Choice], frozen=True, kw_only=True, tag="tune"):
 
     judgements: Ref[Judgements]
     parameter: str
-    values: tuple[float, ...]  # ascending
+    values: tuple[int | float, ...]  # ascending
     folds: int | None  # None: the split is tuned on as a whole
     measured: Measured
     on: Annotated[str, UNKEYED] = ""  # the split or the folds, for people

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.errors import ContractError, HarnessError
-from harness.steps import PartOfStep, ids_of_part
+from harness.steps import PartOfStep, ids_of_part, kinds
 from harness.store import disk, manifest
 from harness.store.file_digests import FileDigests
 from harness.store.manifest import MANIFEST, Artifact, Corrupt, Stamp
@@ -22,6 +22,7 @@ from harness.types import JSON, Part
 if TYPE_CHECKING:
     from harness.store.remote import Remote
 
+PART = min(kinds(PartOfStep))
 LAYOUT = b"passage-harness store, layout 1\n"
 
 
@@ -226,7 +227,7 @@ class Store:
 
     def discard_parts(self, steps: Container[str]) -> None:
         """Remove the finished parts of these steps that no run has joined."""
-        for folder in sorted(self.artifacts.glob("part-*")):
+        for folder in sorted(self.artifacts.glob(f"{PART}-*")):
             with contextlib.suppress(Corrupt):
                 record = manifest.read(folder.name, folder).record
                 if isinstance(record, PartOfStep) and record.of in steps:

@@ -9,6 +9,7 @@ import pytest
 
 import golden_plans
 from harness import catalogue
+from harness.execution import requests
 
 pytestmark = pytest.mark.extras
 SHOWN = 60  # lines of a difference
@@ -33,6 +34,13 @@ def test_a_suite_plans_what_its_golden_file_holds(name, found):
     shown = "\n".join([*changed[:SHOWN], *(["..."] if len(changed) > SHOWN else [])])
     advice = f"if it is meant, run: python tools/golden_plans.py {name}; see also its --facts"
     assert not changed, f"{advice}\n{shown}"
+
+
+@pytest.mark.parametrize("name", golden_plans.suites())
+def test_the_key_of_a_step_is_the_same_after_the_wire(name, found):
+    for step in golden_plans.steps_of(golden_plans.planned(golden_plans.suites()[name], found)).values():
+        sent = requests.decode(requests.encode(requests.Execute(step.id, step.record)))
+        assert (sent.record, sent.record.key) == (step.record, step.key), step.label
 
 
 def test_every_row_of_these_suites_has_hits():
