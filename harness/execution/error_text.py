@@ -17,10 +17,10 @@ def error_text(error: BaseException) -> str:
     """An exception's type, its whole message, and the line of the plugin. The traceback is in the worker's
     printed output."""
     text = str(error).strip()
-    return (f"{type(error).__name__}: {text}" if text else type(error).__name__) + _place(error)
+    return (f"{type(error).__name__}: {text}" if text else type(error).__name__) + _raised_at(error)
 
 
-def _place(error: BaseException) -> str:
+def _raised_at(error: BaseException) -> str:
     """The innermost line of the code that its author can edit, with the file's folder but without the path,
     which is private. If all code is installed: the innermost line in the folder of the outermost. A function
     of a suite has no file, so its name and the text of the line are given."""

@@ -60,7 +60,8 @@ def execute(task: Task, parts: Sequence[str] = ()) -> Outcome:
         total = time.perf_counter() - began
     finally:
         spent = compiled()  # after a failed step too, because the process goes on with other steps
-    seconds = total - spent - outcome.cost.pop("apart_seconds", 0.0)
+    # what was compiled while latencies were measured is in both
+    seconds = max(0.0, total - spent - outcome.cost.pop("apart_seconds", 0.0))
     cost = {"seconds": seconds, **({"compile_seconds": spent} if spent else {}), **outcome.cost}
     if (share := queued()) is not None:
         cost["queued_seconds"] = seconds * share

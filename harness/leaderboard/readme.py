@@ -39,13 +39,13 @@ LIMITS = {
 def write(folder: Path, text: str) -> Path | None:
     """Writes the page as README.md, or as LEADERBOARD.md if a person wrote README.md. Returns its path, or
     None if a person wrote both."""
-    page = _place(folder)
+    page = _page_path(folder)
     if page is not None:
         disk.replace_file(page, text.encode())
     return page
 
 
-def _place(folder: Path) -> Path | None:
+def _page_path(folder: Path) -> Path | None:
     for name in (FILE, BESIDE):
         page = folder / name
         if not page.exists() or page.read_bytes().startswith(MARK.encode()):
@@ -99,7 +99,7 @@ def claims_page(board: Leaderboard, command: str) -> str:
 
 def show_pictures(folder: Path) -> None:
     """Updates the part of a folder's README that shows pictures, if the harness wrote the README."""
-    path = _place(folder)
+    path = _page_path(folder)
     if path is None or not path.is_file():
         return
     before, _, after = path.read_text(encoding="utf-8").rpartition(f"\n{REPRODUCED}\n")

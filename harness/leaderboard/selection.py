@@ -42,9 +42,11 @@ def selected(
     rows = [row for row in data.rows if row.dataset in kept]
     averages = [item for item in data.averages or () if not datasets]
     if sort is not None:
-        rows.sort(key=lambda row: (kept.index(row.dataset), _place(row.measures, sort)))
+        rows.sort(key=lambda row: (kept.index(row.dataset), _best_first(row.measures, sort)))
         averages = [
-            structs.replace(item, rows=tuple(sorted(item.rows, key=lambda row: _place(row.measures, sort))))
+            structs.replace(
+                item, rows=tuple(sorted(item.rows, key=lambda row: _best_first(row.measures, sort)))
+            )
             for item in averages
         ]
     content = structs.replace(
@@ -57,7 +59,7 @@ def selected(
     return Leaderboard(content, board.folder)
 
 
-def _place(measures: dict[str, Measure], label: str) -> tuple[bool, float]:
+def _best_first(measures: dict[str, Measure], label: str) -> tuple[bool, float]:
     return label not in measures, -measures[label].mean if label in measures else 0.0
 
 

@@ -61,7 +61,7 @@ def _word(shape: NDArray[np.uint8], start: int, stop: int) -> tuple[int, int]:
 
 
 @inner("UniTuple(int64, 2)(uint8[::1], int64, int64)")
-def _other(shape: NDArray[np.uint8], start: int, stop: int) -> tuple[int, int]:
+def _not_a_word(shape: NDArray[np.uint8], start: int, stop: int) -> tuple[int, int]:
     """The end and the kind of a token other than a word: ideographs, South-East Asian runs, emoji, flags."""
     this = shape[start]
     i = _after(shape, start, stop)
@@ -122,7 +122,7 @@ def segment(
                 elif shape[i] <= JOINER:
                     end, kind = _word(shape, i, stop)
                 else:
-                    end, kind = _other(shape, i, stop)
+                    end, kind = _not_a_word(shape, i, stop)
             if bigrams and kind == ASIAN and (reached == i or reached < 0):
                 run = i if reached < 0 else run
                 reached = i = end

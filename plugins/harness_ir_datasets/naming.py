@@ -39,17 +39,17 @@ def split_of(id: str) -> str | None:
     """The split in an id of ir_datasets as a plain name, such as `dev-small` for msmarco-passage/dev/small,
     or None if the id has no split."""
     parts = id.split("/")
-    at = _place(parts)
+    at = _split_at(parts)
     return None if at is None else "-".join(parts[at:])
 
 
-def _place(parts: list[str]) -> int | None:
+def _split_at(parts: list[str]) -> int | None:
     return next((at for at, part in enumerate(parts) if at and _SPLIT.fullmatch(part)), None)
 
 
 def _with_split(id: str, split: str, known: Collection[str]) -> str:
     parts = id.split("/")
-    base = "/".join(parts[: _place(parts)])
+    base = "/".join(parts[: _split_at(parts)])
     wanted = f"{base}/{split}"
     if wanted in known:
         return wanted

@@ -111,7 +111,7 @@ def learnt(learner: Callable[[Any], Learner], params: Any, course: Course) -> di
         return learner(params).learn(course)
     with contextlib.ExitStack() as stack:
         meeting = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "meeting"
-        others = stack.enter_context(_others(learner, params, course, meeting))
+        others = stack.enter_context(_followers(learner, params, course, meeting))
         pipes = [pipe for _, pipe in others]
 
         def drawn(step: int) -> Batch:
@@ -128,22 +128,31 @@ def learnt(learner: Callable[[Any], Learner], params: Any, course: Course) -> di
             return learner(params).learn(together)
 
 
+class Segment(NamedTuple):
+    """The segment of a training, for another process."""
+
+    seed: int
+    segment: int
+    segments: int
+    before: Path | None
+
+
 @contextlib.contextmanager
-def _others(
+def _followers(
     learner: Callable[[Any], Learner], params: Any, course: Course, meeting: Path
 ) -> Iterator[list[tuple[BaseProcess, Connection]]]:
     """A block in which the other processes run, with a pipe to each. At its end, all of them have ended."""
     spawn, others = multiprocessing.get_context("spawn"), list[tuple[BaseProcess, Connection]]()
     training = course.training
-    where = (training.seed, training.segment, training.segments, training.before)
+    segment = Segment(training.seed, training.segment, training.segments, training.before)
     try:
         for number in range(1, params.processes):
             ours, theirs = spawn.Pipe()
             group = Group(number, params.processes)
             arguments = (
-                learner, params, course.steps, course.folder, where, group, meeting, theirs, CURRENT.get()
+                learner, params, course.steps, course.folder, segment, group, meeting, theirs, CURRENT.get()
             )  # fmt: skip
-            started = spawn.Process(target=_other, args=arguments, daemon=True)
+            started = spawn.Process(target=_follow, args=arguments, daemon=True)
             started.start()
             theirs.close()
             others.append((started, ours))
@@ -158,8 +167,8 @@ def _others(
             pipe.close()
 
 
-def _other(
-    learner: Callable[[Any], Learner], params: Any, steps: int, folder: Path, where: tuple[Any, ...],
+def _follow(
+    learner: Callable[[Any], Learner], params: Any, steps: int, folder: Path, segment: Segment,
     group: Group, meeting: Path, pipe: Connection, context: StepContext,
 ) -> None:  # fmt: skip
     """The work of a process other than the first. If it fails, it sends the reason to the first process."""
@@ -167,7 +176,7 @@ def _other(
     try:
         pipe.send(READY)
         with _member(group, params.device, meeting):
-            learner(params).learn(Course(steps, lambda step: pipe.recv(), folder, Training(*where), group))
+            learner(params).learn(Course(steps, lambda step: pipe.recv(), folder, Training(*segment), group))
     except EOFError:  # the first process has ended
         sys.exit(1)
     except Exception as error:

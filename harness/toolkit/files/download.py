@@ -80,7 +80,7 @@ def _continued(url: str, part: Path) -> Received:
     start = _size(part)
     try:
         with _opened(url, start) as (response, hops):
-            first, total = _place(response.headers)
+            first, total = _content_range(response.headers)
             going_on = response.status == 206 and first == start
             if total is None and response.headers["Content-Length"]:
                 total = int(response.headers["Content-Length"])
@@ -91,7 +91,7 @@ def _continued(url: str, part: Path) -> Received:
                 os.fsync(file.fileno())
             return Received(total, _of_hub([*hops, response.headers]))
     except urllib.error.HTTPError as error:
-        total = _place(error.headers)[1]
+        total = _content_range(error.headers)[1]
         if error.code == 416 and total is not None:  # no bytes follow those in `part`
             if total != start:
                 part.unlink()
@@ -122,7 +122,7 @@ def _opened(url: str, start: int) -> Iterator[tuple[Any, list[Message]]]:
         yield response, hops
 
 
-def _place(headers: Message) -> tuple[int | None, int | None]:
+def _content_range(headers: Message) -> tuple[int | None, int | None]:
     """The offset of the first byte of the response, and the size of the whole file; each None if it is not
     stated."""
     match = _TOTAL.fullmatch(headers.get("Content-Range", ""))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextvars import copy_context
 from pathlib import Path
 
 import orjson
@@ -10,8 +11,10 @@ import pytest
 from step_samples import changed, ref
 
 from harness.errors import ContractError, HarnessError
-from harness.execution import worker_main
-from harness.execution.requests import Execute
+from harness.execution import executors, worker_main
+from harness.execution.requests import CountBlocks, Execute
+from harness.execution.worker_handle import Child
+from harness.step_context import CURRENT, StepContext
 from harness.steps import Label
 from harness.store.artifacts import Store
 
@@ -76,3 +79,32 @@ def test_an_error_of_a_step_whose_inputs_stayed_is_its_own(store: Store) -> None
 def test_inputs_that_are_absent_are_no_error(store: Store) -> None:
     store.discard(CORPUS)
     assert set(store.stamps(REQUEST.reads)) == {INDEX}
+
+
+def test_a_request_that_the_worker_does_not_know_fails_at_once(store: Store) -> None:
+    child = Child(store, 1)
+    try:
+        child.send(b'{"type": "execute", "step": "weave-1", "record": {"kind": "weave"}}')
+        event = child.event(60)
+    finally:
+        child.close()
+    assert event["event"] == "failed"
+    assert "weave" in event["reason"]
+
+
+def test_what_counts_the_blocks_of_a_step_runs_in_the_step_s_context(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[StepContext] = []
+
+    def blocks(task: object) -> int:
+        seen.append(CURRENT.get())
+        return 1
+
+    monkeypatch.setattr(executors, "blocks", blocks)
+    with (tmp_path / "events").open("wb") as events:
+        line = worker_main.Line(os.dup(events.fileno()))
+        request = CountBlocks("label-1", changed(Label))
+        copy_context().run(worker_main._do, request, store, None, line, {})
+        line._out.close()
+    assert seen == [StepContext("label-1", store.responses)]
