@@ -127,9 +127,9 @@ def test_a_system_that_failed_on_a_dataset_has_no_average_and_merging_computes_i
     [
         ("{Avg.: [en, fr]}", "averages.Avg.: 'fr' is no scored dataset of the suite"),
         ("{en: [en, zh]}", "averages.en: 'en' is the name of a dataset"),
-        ("{Avg.: [en]}", "averages.Avg.: an average is over two or more different datasets"),
-        ("{Avg.: [en, en]}", "averages.Avg.: an average is over two or more different datasets"),
-        ("[en, zh]", "averages: expected names with lists of datasets"),
+        ("{Avg.: [en]}", "suite.yaml:10: averages.Avg.: expected"),
+        ("{Avg.: [en, en]}", "suite.yaml:10: averages.Avg.: expected"),
+        ("[en, zh]", "suite.yaml:10: averages: expected"),
     ],
 )
 def test_a_group_that_is_none_is_refused(harness, averages, what):

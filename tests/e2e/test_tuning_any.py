@@ -123,7 +123,7 @@ def test_drawn_points_are_different_points_of_the_grid_and_the_same_each_time():
     ("{k1: {tune: {folds: 5, measure: nDCG@10, grid: [0, 1, 0.01]}}, b: {tune: {grid: [0, 1, 0.01]}}}", "10,201 points"),
     ("{k1: {tune: {on: tour/test, measure: nDCG@10, values: [1, 2]}}}", "tune: 'tour/test'"),
     ("{k1: {tune: {on: tuor/dev, measure: nDCG@10, values: [1, 2]}}}", "did you mean 'tour'"),
-    ("{k1: {tune: {folds: 5, measure: nDCG@10, values: [1, 2]}}, b: {tune: {folds: 5, values: [0, 1]}}}", "unknown key 'folds'"),
+    ("{k1: {tune: {folds: 5, measure: nDCG@10, values: [1, 2]}}, b: {tune: {folds: 5, values: [0, 1]}}}", "bm25.b.tune.folds: stands at the first tuned parameter"),
 ])  # fmt: skip
 def test_what_cannot_be_tuned_is_refused(retriever, message, tmp_path):
     suite = "suite: refused\ndatasets: {tour: {tour: {split: test}}}\nsystems:\n  tuned: {retriever: {bm25: "
