@@ -90,9 +90,11 @@ class Task:
         return self.catalogue.find(method.kind, method.name).record
 
     def values(self, method: Method, **changed: JSON) -> Any:
-        """The parameters of a method. Values that other steps make are put in their places."""
+        """The parameters of a method, some of them `changed`. What other steps make is put in its place."""
         record, given = self.record_of(method), {**method.given, **changed}
         for bound in method.bound:
+            if bound.parameter in changed:
+                continue
             value = self._value(bound.value)
             if bound.item is None:
                 given[bound.parameter] = value

@@ -16,11 +16,9 @@ from harness.types import JSON, Unit
 
 Result = TypeVar("Result", covariant=True)
 
-_SCALARS: Final = frozenset((str, int, float, bool, type(None)))
-UNKEYED: Final = "unkeyed"  # marks a field that changes no number: it is in no key, and names no input
-
-
 CostPart: TypeAlias = Literal["augment", "index", "rewrite", "search", "combine", "rerank"]
+UNKEYED: Final = "unkeyed"  # marks a field that changes no number: it is in no key, and names no input
+_SCALARS: Final = frozenset((str, int, float, bool, type(None)))  # most values, and told by their type alone
 
 
 class Ref(Struct, Generic[Result], frozen=True, forbid_unknown_fields=True):
@@ -170,7 +168,9 @@ def keyed(value: Any) -> JSON:
         return [keyed(item) for item in value]
     if isinstance(value, dict):
         return {name: keyed(item) for name, item in value.items()}
-    return value.keyed if isinstance(value, Record) else {**_tag(value), **_keyed_fields(value)}
+    if isinstance(value, Record):
+        return value.keyed
+    return {**_tag(value), **_keyed_fields(value)} if isinstance(value, Struct) else value
 
 
 def _tag(value: Struct) -> dict[str, JSON]:
@@ -193,7 +193,7 @@ def _steps_in(value: Any) -> Iterator[str]:
     elif isinstance(value, list | tuple):
         for item in value:
             yield from _steps_in(item)
-    else:
+    elif isinstance(value, dict):
         for item in value.values():
             yield from _steps_in(item)
 
