@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from harness import steps
 from harness.plan.graph import Step
-from harness.steps.record import AnyRecord, Method, Model, method_of
+from harness.steps.record import AnyRecord, Method, Model, method_of, placed
 from harness.store.manifest import Artifact
 from harness.types import JSON
 
@@ -38,19 +38,11 @@ def alike(record: AnyRecord, record_of: RecordOf) -> Alike:
 
 def _params(method: Method, record_of: RecordOf) -> dict[str, JSON]:
     """The parameters, with each trained model replaced by the model from which its training starts."""
-    params = dict(method.params)
-    for bound in method.bound:
-        if not isinstance(bound.value, Model):
-            params[bound.parameter] = bound.value.name
-            continue
-        start = _start(bound.value, record_of)
-        if bound.item is None:
-            params[bound.parameter] = start
-        else:
-            items = [*params[bound.parameter]]
-            items[bound.item] = start
-            params[bound.parameter] = items
-    return params
+    return placed(
+        method.params,
+        method.bound,
+        lambda value: _start(value, record_of) if isinstance(value, Model) else value.name,
+    )
 
 
 def _start(model: Model, record_of: RecordOf) -> JSON:

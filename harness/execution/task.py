@@ -20,7 +20,7 @@ from harness.errors import ContractError, check_is
 from harness.steps import results
 from harness.steps import texts as texts_of_step
 from harness.steps.kinds import PartOfStep, Whole
-from harness.steps.record import Backbone, Found, Method, Model, Ref, method_of, methods_in
+from harness.steps.record import Backbone, Found, Method, Model, Ref, method_of, methods_in, placed
 from harness.steps.validate import Validate
 from harness.store import hits_files
 from harness.store.artifacts import Store
@@ -91,17 +91,9 @@ class Task:
 
     def values(self, method: Method, **changed: JSON) -> Any:
         """The parameters of a method, some of them `changed`. What other steps make is put in its place."""
-        record, given = self.record_of(method), {**method.given, **changed}
-        for bound in method.bound:
-            if bound.parameter in changed:
-                continue
-            value = self._value(bound.value)
-            if bound.item is None:
-                given[bound.parameter] = value
-            else:
-                items = [*given[bound.parameter]]
-                items[bound.item] = value
-                given[bound.parameter] = items
+        record = self.record_of(method)
+        bound = [each for each in method.bound if each.parameter not in changed]
+        given = placed({**method.given, **changed}, bound, self._value)
         values, problems = params.convert(record.params, given, Path("/"))
         if problems:
             raise ContractError(

@@ -12,7 +12,7 @@ from harness.made_models import shown
 from harness.plan.graph import Plan, Row, Step
 from harness.plan.keys import library
 from harness.steps import MadePart, Subset, Train, Trials, Tune, Validate
-from harness.steps.record import AnyRecord, Bound, Method, Model, Uses, method_of, steps_in
+from harness.steps.record import AnyRecord, Found, Method, Model, Uses, method_of, placed, steps_in
 from harness.types import JSON
 
 TUNING, MAKING = (Tune, Trials), (Train, Validate)
@@ -96,17 +96,8 @@ def _uses(uses: Uses) -> dict[str, JSON]:
 
 def params_of(method: Method) -> dict[str, JSON]:
     """The parameters of a method. What other steps make is named by these steps."""
-    params = dict(method.params)
-    for bound in method.bound:
-        if bound.item is None:
-            params[bound.parameter] = _text(bound)
-        else:
-            items = [*params[bound.parameter]]
-            items[bound.item] = _text(bound)
-            params[bound.parameter] = items
-    return params
+    return placed(method.params, method.bound, _text)
 
 
-def _text(bound: Bound) -> str:
-    value = bound.value
+def _text(value: Found | Model) -> str:
     return shown(value.step, value.part) if isinstance(value, Model) else f"tuned:{value.step}/{value.name}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import typing
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Final, Generic, Literal, TypeAlias, TypeVar
 
 import orjson
@@ -137,22 +137,29 @@ def method_of(record: Record[Any]) -> Method | None:
 
 def methods_in(value: object) -> Iterator[Method]:
     """All methods of a record, those of fields that are not keyed too."""
-    if isinstance(value, Method):
-        yield value
-    elif isinstance(value, Struct):
-        for name in value.__struct_fields__:
-            yield from methods_in(getattr(value, name))
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from methods_in(item)
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from methods_in(item)
+    every = _structs(value, lambda kind: kind.__struct_fields__)
+    return (struct for struct in every if isinstance(struct, Method))
+
+
+def placed(
+    params: Mapping[str, JSON], bound: Iterable[Bound], value_of: Callable[[Found | Model], JSON]
+) -> dict[str, JSON]:
+    """`params` with a value for each bound parameter in its place."""
+    filled = dict(params)
+    for each in bound:
+        value = value_of(each.value)
+        if each.item is not None:
+            items = [*filled[each.parameter]]
+            items[each.item] = value
+            value = items
+        filled[each.parameter] = value
+    return filled
 
 
 def steps_in(value: object) -> tuple[str, ...]:
     """The ids of the steps that a value refers to, each once, in the order of the fields."""
-    return tuple(dict.fromkeys(_steps_in(value)))
+    references = (each for each in _structs(value, _keyed_names) if isinstance(each, Ref | Found | Model))
+    return tuple(dict.fromkeys(each.step for each in references))
 
 
 def digest(plain: JSON) -> str:
@@ -182,20 +189,17 @@ def _keyed_fields(value: Struct) -> dict[str, JSON]:
     return {name: keyed(getattr(value, name)) for name in _keyed_names(type(value))}
 
 
-def _steps_in(value: Any) -> Iterator[str]:
+def _structs(value: object, names_of: Callable[[type[Struct]], Iterable[str]]) -> Iterator[Struct]:
+    """A value's records, and those in their fields that `names_of` gives, in the order of the fields."""
     if type(value) in _SCALARS:
         return
-    if isinstance(value, Ref | Found | Model):
-        yield value.step
-    elif isinstance(value, Struct):
-        for name in _keyed_names(type(value)):
-            yield from _steps_in(getattr(value, name))
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _steps_in(item)
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _steps_in(item)
+    if isinstance(value, Struct):
+        yield value
+        for name in names_of(type(value)):
+            yield from _structs(getattr(value, name), names_of)
+    elif isinstance(value, list | tuple | dict):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _structs(item, names_of)
 
 
 @functools.cache
