@@ -185,7 +185,7 @@ def _recorded(plan: Plan, folder: Path) -> dict[str, Real]:
             continue
         ancestors = plan.ancestors([row.hits], stop_at=lambda step: step.record.is_apart)
         steps = [
-            step for step in plan.steps if step in ancestors and plan.steps[step].record.cost is not None
+            step for step in plan.steps if step in ancestors and plan.steps[step].record.counts_as is not None
         ]
         real = Cost(cost.cpu_seconds or 0.0, cost.seconds, cost.bytes)
         costs[f"{row.dataset} / {row.system}"] = Real(steps, real)
