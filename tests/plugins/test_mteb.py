@@ -319,11 +319,11 @@ def test_a_judgement_is_found_again(layout, where, tmp_path):
 def test_scifact_equals_itself_as_plain_files(tmp_path):
     if "HARNESS_REAL_DATA" not in os.environ:
         pytest.skip("HARNESS_REAL_DATA does not name the folder of the real collections")
-    files = pytest.importorskip("harness_files")
     from harness_files.params import FilesParams
+    from harness_files.source import Files
 
     path = Path(os.environ["HARNESS_REAL_DATA"]) / "scifact"
-    mine, plain = task(path, language="en"), files.build(FilesParams(path=path, language="en"))
+    mine, plain = task(path, language="en"), Files(FilesParams(path=path, language="en"))
     for part in ("documents", "queries", "judgements"):
         found = list(getattr(mine, part)())
         assert found == list(getattr(plain, part)())
