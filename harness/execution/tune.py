@@ -36,8 +36,8 @@ def trials(step: Trials, task: Task) -> Outcome:
         pairs = [zip(names, point, strict=True) for point in points]
         values = [", ".join(f"{name}={_word(value)}" for name, value in pair) for pair in pairs]
     curve = _compared(step, task, values, lambda i: task.hits(step.hits[i]), ", ".join(names))
-    found = dict(zip(names, points[curve.best], strict=True))
-    return Outcome({"tuning": curve.facts, "found": found, "trials": curve.of_folds}, {})
+    best_point = dict(zip(names, points[curve.best], strict=True))
+    return Outcome({"tuning": curve.facts, "found": best_point, "trials": curve.of_folds}, {})
 
 
 class _Curve(NamedTuple):

@@ -86,11 +86,11 @@ def _trained(plan: Plan, hits: str) -> Trained | None:
     """How the model was trained that the last of a system's own methods reads, if the suite trained one."""
     model, level = None, [hits]
     while level and model is None:  # from the hits back, so that the order of the plan does not matter
-        own = [plan.steps[id] for id in level if not plan.steps[id].record.is_apart]
-        methods = [method_of(step.record) for step in own]
+        steps = [plan.steps[id] for id in level if not plan.steps[id].record.is_apart]
+        methods = [method_of(step.record) for step in steps]
         values = [bound.value for method in methods if method is not None for bound in method.bound]
         model = next((value for value in values if isinstance(value, Model)), None)
-        level = list(dict.fromkeys(id for step in own for id in step.inputs))
+        level = list(dict.fromkeys(id for step in steps for id in step.inputs))
     if model is None:
         return None
     record = plan.steps[model.step].record

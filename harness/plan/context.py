@@ -229,8 +229,8 @@ def encoder(
     if problems:
         context.refuse(chosen.place, (*path, name, *problems[0].path), problems[0].text)
     retriever = Chosen(entry, dict(inner or {}), values, chosen.place)
-    found = resolved(context, collection, retriever, "passage")
-    return Encoder(found.method), found.needs
+    encoding = resolved(context, collection, retriever, "passage")
+    return Encoder(encoding.method), encoding.needs
 
 
 def rules(context: Context, collection: Collection) -> Rules:

@@ -112,17 +112,17 @@ def other(context: Context, chosen: Chosen, name: str) -> Collection:
     if base not in specs:  # noted when the suite was checked
         raise Broken(f"there is no dataset '{base}'")
     path = ("datasets", chosen.name)
-    found = memo.collections.get(base) or memo.splits.get(base)
-    if found is None:
-        found = memo.splits[base] = collection(context, specs[base])
-    if split is not None and found.card.split != split:
+    planned = memo.collections.get(base) or memo.splits.get(base)
+    if planned is None:
+        planned = memo.splits[base] = collection(context, specs[base])
+    if split is not None and planned.card.split != split:
         if name not in memo.splits:
             spec = with_split(context, specs[base], split, chosen.place, path, "name another")
             memo.splits[name] = collection(context, spec)
-        found = memo.splits[name]
-    if found.parts is None:
-        raise Broken(found.error or f"'{name}' lacks its data: {found.needs[0]}")
-    return found
+        planned = memo.splits[name]
+    if planned.parts is None:
+        raise Broken(planned.error or f"'{name}' lacks its data: {planned.needs[0]}")
+    return planned
 
 
 def split_of(context: Context, on: tuple[str, str], place: Place, path: Keys, advice: str) -> Collection:
@@ -136,14 +136,14 @@ def split_of(context: Context, on: tuple[str, str], place: Place, path: Keys, ad
         if known is None or known.card.split != split:
             known = collection(context, with_split(context, spec, split, place, path, advice))
         memo.splits[key] = known
-    found = memo.splits[key]
-    if found.parts is None:
-        needs = map(str, found.needs)
-        raise Broken(found.error or next(needs, f"'{key}' failed while planning"))
+    planned = memo.splits[key]
+    if planned.parts is None:
+        needs = map(str, planned.needs)
+        raise Broken(planned.error or next(needs, f"'{key}' failed while planning"))
     own = SplitOfItsOwn(key, place, path, advice)
     memo.unscored.append(own)
     _refuse_scored(context, own)
-    return found
+    return planned
 
 
 def refuse_scored(context: Context) -> None:
