@@ -64,4 +64,4 @@ def test_two_stores_and_numbers_of_jobs_give_the_same_files_and_a_change_makes_f
     assert before == artifacts(two)
     run(one, "again", "1", SUITE.replace("depth: 5}\n      - pool", "depth: 4}\n      - pool"))
     new = Counter(name.partition("-")[0] for name in artifacts(one) - before)
-    assert new == {"make": 2, "judgements": 1}  # propose, its judgements, and pool: no index and no search
+    assert new == {"make": 2, "made": 1}  # propose, its judgements, and pool: no index and no search
