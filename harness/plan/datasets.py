@@ -140,26 +140,26 @@ def split_of(context: Context, on: tuple[str, str], place: Place, path: Keys, ad
     if planned.parts is None:
         needs = map(str, planned.needs)
         raise Broken(planned.error or next(needs, f"'{key}' failed while planning"))
-    own = SplitOfItsOwn(key, place, path, advice)
-    memo.unscored.append(own)
-    _refuse_scored(context, own)
+    unscored = SplitOfItsOwn(key, place, path, advice)
+    memo.unscored.append(unscored)
+    _refuse_scored(context, unscored)
     return planned
 
 
 def refuse_scored(context: Context) -> None:
     """Notes a problem for each split that is tuned or trained on and scored. Called once all datasets are
     planned."""
-    for own in context.memo.unscored:
+    for unscored in context.memo.unscored:
         with contextlib.suppress(Broken):
-            _refuse_scored(context, own)
+            _refuse_scored(context, unscored)
 
 
-def _refuse_scored(context: Context, own: SplitOfItsOwn) -> None:
-    judgements = context.memo.splits[own.name].planned.judgements
+def _refuse_scored(context: Context, unscored: SplitOfItsOwn) -> None:
+    judgements = context.memo.splits[unscored.name].planned.judgements
     for scored in context.memo.collections.values():
         if scored.parts is not None and scored.parts.judgements == judgements and scored.spec.scored:
-            text = f"'{own.name}' is what the suite scores as '{scored.spec.name}'"
-            context.refuse(own.place, own.path, f"{text}; {own.advice}")
+            text = f"'{unscored.name}' is what the suite scores as '{scored.spec.name}'"
+            context.refuse(unscored.place, unscored.path, f"{text}; {unscored.advice}")
 
 
 def with_split(

@@ -44,14 +44,14 @@ def method(
     entry, record = chosen.entry, chosen.entry.record
     plain = _without_models(values)
     keyed = _uses(entry, values, plain, digest, leave_out)
-    found = [Bound(name, value) for name, value in chosen.found]
+    tuned = [Bound(name, value) for name, value in chosen.found]
     return Method(
         name=keyed.name,
         version=keyed.version,
         sources=keyed.sources,
         libraries=keyed.libraries,
         params={name: value for name, value in keyed.params.items() if name not in dict(chosen.found)},
-        bound=tuple(item for item in (*_models_in(values), *found) if item.parameter not in leave_out),
+        bound=tuple(item for item in (*_models_in(values), *tuned) if item.parameter not in leave_out),
         kind=next(kind for kind, known in KINDS.items() if type(record) is known),
         given=params.plain(plain),
         plugin=f"{entry.plugin.distribution} {entry.plugin.version}",

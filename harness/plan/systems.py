@@ -93,7 +93,7 @@ def _rewritten(
     rewriter = resolved(context, collection, chosen, unit)
     with context.guarded(chosen):
         feedback = plugin_calls.feedback(record, rewriter.values)
-    own = _index(context, collection, rewriter, searcher.texts) if record.indexed else None
+    own_index = _index(context, collection, rewriter, searcher.texts) if record.indexed else None
     if record.gives != "text":  # the rewriter asks the retriever for its terms or vectors
         rewriter = rewriter._replace(needs=(*rewriter.needs, *needs))
     hits = None
@@ -106,7 +106,7 @@ def _rewritten(
             what = f"'{item.of}' finds {below.unit}s and '{system.name}' searches {unit}s"
             context.refuse(chosen.place, ("systems", system.base, "queries", i), f"{what}; name another")
         hits = below.hits
-    return rewrite.step(context.graph, collection, system.name, rewriter, searcher, own, feedback, hits)
+    return rewrite.step(context.graph, collection, system.name, rewriter, searcher, own_index, feedback, hits)
 
 
 def _combined(
@@ -160,12 +160,12 @@ def _reranked(context: Context, collection: Collection, system: System, i: int, 
     if system.retriever is None and system.context is not None:
         texts = _texts(context, collection, system.context, below.unit)
     reranker = resolved(context, collection, item.chosen, below.unit)
-    own = None
+    own_index = None
     if item.chosen.entry.record.indexed:
-        own = _index(context, collection, reranker, texts)
+        own_index = _index(context, collection, reranker, texts)
     subject = system.name if len(system.rerank) == 1 else f"{system.name} ({i + 1}: {item.chosen.name})"
     hits = rerank.step(
-        context.graph, collection, subject, reranker, below.hits, texts, own,
+        context.graph, collection, subject, reranker, below.hits, texts, own_index,
         item.depth or context.suite.depth, item.tail,
     )  # fmt: skip
     return Output(hits, texts)

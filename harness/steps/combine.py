@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 from msgspec import Struct
 
-from harness.steps.record import ByMethod, Record, Ref
+from harness.steps.record import ByMethod, Record, Ref, Result
 from harness.steps.results import Choice, Corpus, Hits, Queries
 from harness.steps.sizes import Amount, Counts, Sizes, of_queries
 from harness.steps.texts import IndexedRetriever
 from harness.types import Unit
-
-Result = TypeVar("Result", covariant=True)
 
 
 class Within(Struct, frozen=True, forbid_unknown_fields=True):
