@@ -11,6 +11,7 @@ import pytest
 from standins.server import SETTINGS, HubServer
 
 hub_client = pytest.importorskip("huggingface_hub")
+pytestmark = pytest.mark.extras
 PINNED = "0123456789" * 4
 
 
