@@ -21,9 +21,7 @@ HIDDEN, LAYERS, HEADS, INNER, POSITIONS = 32, 2, 4, 64, 64
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[unused0]", "[unused1]")
 LETTERS = string.ascii_lowercase + string.digits
 PIECES = ("##s", "##ed", "##ing", *(f"##{letter}" for letter in LETTERS))
-CHINESE = (
-    "北京是中国的首都城市上海河山水火木金土日月星风云雨雪花草树鸟鱼马牛羊人口手足目耳心春夏秋冬东西南古今大小多少高低长短新旧"
-)
+CHINESE = "北京是中国的首都城市上海河山水火木金土日月星风云雨雪花草树鸟鱼马牛羊人口手足目耳心春夏秋冬东西南古今大小多少高低长短新旧"
 VOCABULARY = (*SPECIAL, *string.punctuation, *LETTERS, *PIECES, *WORDS, *CHINESE, "。", "，")
 
 Tensors = dict[str, np.ndarray]

@@ -26,6 +26,7 @@ class Proxy:
     def __init__(self, files: Mapping[str, Path], certificate: Path) -> None:
         self.files = files
         self.requests: list[str] = []
+        self.hosts: set[str] = set()  # that were asked for, known or not
         self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.tls.load_cert_chain(certificate)
         self.listener = _Listener(("127.0.0.1", 0), _Tunnel)
@@ -43,6 +44,9 @@ class _Listener(socketserver.ThreadingTCPServer):
     daemon_threads = True
     owner: Proxy
 
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that does not trust the certificate has gone; `hosts` says what it wanted."""
+
 
 class _Tunnel(socketserver.StreamRequestHandler):
     server: _Listener
@@ -52,7 +56,7 @@ class _Tunnel(socketserver.StreamRequestHandler):
         if method != "CONNECT":
             self.wfile.write(b"HTTP/1.1 405 Method Not Allowed\r\n\r\n")
             return
-        print("CONNECT", host)
+        self.server.owner.hosts.add(host.removesuffix(":443"))
         self.wfile.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
         with self.server.owner.tls.wrap_socket(self.connection, server_side=True) as inside:
             path = _head(inside.makefile("rb")).split()[1]

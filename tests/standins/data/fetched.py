@@ -71,7 +71,11 @@ def _msmarco(folder: Path) -> Mapping[str, Path]:
         return "".join(f"{int(q.id.partition('-q')[2])}\t0\t{q.positive.id}\t1\n" for q in questions)
 
     texts = "".join(f"{p.id}\t{p.text}\n" for p in made.passages)
-    queries = {"queries.train.tsv": asked(train), "queries.dev.tsv": asked(dev), "queries.eval.tsv": asked(dev)}
+    queries = {
+        "queries.train.tsv": asked(train),
+        "queries.dev.tsv": asked(dev),
+        "queries.eval.tsv": asked(dev),
+    }
     small_files = {"queries.dev.small.tsv": asked(small), "qrels.dev.small.tsv": judged(small)}
     all_files = {"collection.tsv": texts, **queries, **small_files, "qrels.train.tsv": judged(train)}
     paths = {name: folder / name.replace("/", "-") for name in _NAMES}

@@ -77,7 +77,11 @@ def _words(chance: random.Random, language: str, count: int) -> list[str]:
 
 def _tokens(language: str, text: str) -> list[str]:
     text = text.rstrip(".")
-    return [text[at : at + 2] for at in range(0, len(text) - 4, 2)] + [text[-4:]] if language == "zh" else text.split()
+    return (
+        [text[at : at + 2] for at in range(0, len(text) - 4, 2)] + [text[-4:]]
+        if language == "zh"
+        else text.split()
+    )
 
 
 def _joined(language: str, words: list[str]) -> str:

@@ -30,7 +30,9 @@ def tabs(path: Path, rows: Iterable[Sequence[Any]]) -> None:
 
 def parquet(path: Path, rows: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None = None) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    pq.write_table(pa.Table.from_pylist(list(rows), pa.schema(list(schema.items())) if schema else None), path)
+    pq.write_table(
+        pa.Table.from_pylist(list(rows), pa.schema(list(schema.items())) if schema else None), path
+    )
 
 
 def zipped(path: Path, folder: Path, top: str) -> None:
