@@ -37,6 +37,7 @@ class Store:
         self.logs = root / "logs"  # the output of steps that succeeded
         self.compiled = root / "compiled"  # numba's cache
         self.responses = root / "responses"  # the answers of services; made when a service is asked
+        self.converted = root / "converted"  # models in other formats as safetensors; made when one is read
         self.remote: Remote | None = None  # where finished artifacts are shared
         self._verified: dict[str, tuple[tuple[str, int, int, int], ...]] = {}
 
