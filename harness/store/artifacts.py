@@ -252,10 +252,11 @@ class Store:
 
     def leftovers(self, before: float) -> list[Path]:
         """The paths that `cache gc` may remove: partial steps and outputs of steps that were last changed
-        before the time `before`, and artifacts whose removal was interrupted."""
+        before the time `before`, models in other formats that were last used before, and artifacts whose
+        removal was interrupted."""
         old: list[Path] = []
-        folders = (self.partial, self.failures, self.logs)
-        for path in itertools.chain.from_iterable(folder.iterdir() for folder in folders):
+        folders = (self.partial, self.failures, self.logs, self.converted)
+        for path in itertools.chain.from_iterable(folder.glob("*") for folder in folders):
             with contextlib.suppress(FileNotFoundError):  # a run has finished the step meanwhile
                 if path.stat().st_mtime < before:
                     old.append(path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
+import os
 import tempfile
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -20,6 +21,7 @@ from harness.store import disk
 from harness.store.file_digests import FileDigests
 from harness.toolkit.neural import torch_archives
 
+FILE, CARD = "model.safetensors", "archive.json"  # the tensors, and where they come from
 VERSION = 1  # raised when the same archive becomes other tensors
 # The types that the format of safetensors has, by the names it gives them.
 TYPES = {
@@ -36,18 +38,17 @@ def safetensors_of(path: Path) -> Path:
     """The safetensors file with the tensors of an archive. It is made once in the store, by the digest of
     the archive, whichever model and process asks first; the row that is computed shows the archive."""
     place = CURRENT.get().converted or _temporary()
-    with disk.explaining(place.folder.parent):
-        place.folder.mkdir(parents=True, exist_ok=True)
     digests = FileDigests(place.digests)
-    key = f"{digests.of(path.resolve())}-{VERSION}"
-    file, card = place.folder / f"{key}.safetensors", place.folder / f"{key}.json"
-    known = _known(file, card, digests)
-    if known is None:
-        with _alone(place.folder / f"{key}.lock"):
-            known = _known(file, card, digests) or _made(path, file, card)
+    folder = place.folder / f"{digests.of(path.resolve())}-{VERSION}"
+    digest = _known(folder, digests)
+    if digest is None:
+        with _alone(folder):
+            digest = _known(folder, digests) or _made(path, folder)
+    with contextlib.suppress(OSError):  # the store may be read-only
+        os.utime(folder)  # `cache gc` removes what has not been used for long
     if place.read is not None:
-        place.read.add(f"{path.name} (pickle, by torch's weights-only loader), SHA-256 {known}")
-    return file
+        place.read.add(f"{path.name} (pickle, by torch's weights-only loader), SHA-256 {digest}")
+    return folder / FILE
 
 
 def tensors(path: Path) -> dict[str, torch.Tensor]:
@@ -102,14 +103,14 @@ def _refused(path: Path, what: str) -> HarnessError:
     )
 
 
-def _made(path: Path, file: Path, card: Path) -> str:
+def _made(path: Path, folder: Path) -> str:
     """Write the tensors of an archive as safetensors, and return the SHA-256 of the archive."""
     found, digest = tensors(path), disk.sha256(path)
-    with disk.explaining(file.parent):
-        with disk.replacing(file) as beside:
+    with disk.explaining(folder):
+        with disk.replacing(folder / FILE) as beside:
             write(beside, found)
             made = disk.content_key(beside)
-        disk.replace_file(card, orjson.dumps({"file": path.name, "sha256": digest, "made": made}))
+        disk.replace_file(folder / CARD, orjson.dumps({"file": path.name, "sha256": digest, "made": made}))
     return digest
 
 
@@ -129,21 +130,30 @@ def write(path: Path, tensors: Mapping[str, torch.Tensor]) -> None:
             file.write(tensor.contiguous().reshape(-1).view(torch.uint8).numpy().data)
 
 
-def _known(file: Path, card: Path, digests: FileDigests) -> str | None:
+def _known(folder: Path, digests: FileDigests) -> str | None:
     """The SHA-256 of the archive, if its tensors are there and undamaged."""
     try:
-        kept = orjson.loads(card.read_bytes())
-        return str(kept["sha256"]) if digests.of(file) == kept["made"] else None
+        card = orjson.loads((folder / CARD).read_bytes())
+        return str(card["sha256"]) if digests.of(folder / FILE) == card["made"] else None
     except (OSError, ValueError, LookupError, TypeError, HarnessError):
         return None
 
 
 @contextlib.contextmanager
-def _alone(lock: Path) -> Iterator[None]:
-    """Keeps other processes out of the block."""
-    with disk.explaining(lock.parent), lock.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+def _alone(folder: Path) -> Iterator[None]:
+    """Makes the folder, and keeps other processes out of the block."""
+    with disk.explaining(folder):
+        while True:
+            folder.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            if disk.is_at(descriptor, folder):  # else it was removed meanwhile, and perhaps made again
+                break
+            os.close(descriptor)
+    try:
         yield
+    finally:
+        os.close(descriptor)
 
 
 def _temporary() -> Converted:

@@ -4,6 +4,9 @@ import io
 import json
 import os
 import pickle
+import subprocess
+import sys
+import time
 import zipfile
 from collections import OrderedDict
 
@@ -11,6 +14,7 @@ import pytest
 
 from harness.errors import HarnessError
 from harness.step_context import CURRENT, Converted, StepContext
+from harness.store.artifacts import Store
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("safetensors")
@@ -108,6 +112,41 @@ def test_several_files_are_read_by_their_index_and_none_that_it_does_not_name(tm
     same(checkpoints.weights(tmp_path))
 
 
+CONVERT = """
+import sys
+from pathlib import Path
+from harness.step_context import CURRENT, Converted, StepContext
+from harness.toolkit.neural import pickled
+made = pickled._made
+pickled._made = lambda *paths: print("made") or made(*paths)
+folder = Path(sys.argv[1])
+CURRENT.set(StepContext("step", converted=Converted(folder / "converted", folder / "digests")))
+pickled.safetensors_of(folder / "pytorch_model.bin")
+"""
+
+
+def test_several_processes_convert_an_archive_once(tmp_path):
+    saved(tmp_path / "pytorch_model.bin")
+    command = [sys.executable, "-c", CONVERT, str(tmp_path)]
+    started = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    printed = [process.communicate(timeout=100)[0] for process in started]
+    assert [process.returncode for process in started] == [0, 0, 0]
+    assert "".join(printed) == "made\n"
+
+
+def test_what_is_unused_for_long_may_be_removed_and_is_made_again(tmp_path, monkeypatch):
+    store = Store(tmp_path / "store").open()
+    place = Converted(store.converted, store.digests.folder)
+    monkeypatch.setattr(pickled, "_temporary", lambda: place)
+    path = saved(tmp_path / "pytorch_model.bin")
+    made = pickled.safetensors_of(path)
+    assert store.leftovers(time.time() - 100) == []
+    assert store.leftovers(time.time() + 100) == [made.parent]
+    store.remove_leftover(made.parent)
+    assert not made.exists()
+    same(load_file(pickled.safetensors_of(path)))
+
+
 class Runs:
     """An object that runs a command when it is unpickled."""
 
@@ -167,7 +206,7 @@ def test_an_archive_that_would_run_code_is_refused_by_name_and_runs_nothing(tmp_
     with pytest.raises(HarnessError, match=r"pytorch_model\.bin asks for (posix|nt)\.system, .*refused"):
         checkpoints.weights(tmp_path)
     assert not mark.exists()
-    assert not list(store.folder.glob("*.safetensors"))
+    assert not list(store.folder.rglob("*.safetensors"))
 
 
 @pytest.mark.parametrize(
