@@ -1,9 +1,8 @@
 """Takes in results that somebody else sent: `python tools/take_in.py RESULTS --as WHO`.
 
 RESULTS is what `harness export LEADERBOARD --form results` wrote. It is kept as
-leaderboards/SUITE/elsewhere/WHO if it is of a committed suite as it stands, and if its numbers follow from its
-values per query. Then
-`python tools/reproduction.py > docs/reproduction.md` says who ran it."""
+leaderboards/SUITE/elsewhere/WHO if it is of a committed suite as it stands, and if its numbers follow from
+its values per query. Then `python tools/reproduction.py > docs/reproduction.md` says who ran it."""
 
 from __future__ import annotations
 

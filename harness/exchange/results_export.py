@@ -1,5 +1,5 @@
-"""The results alone, to send or to publish: the leaderboard's file, its page and its values per query. The runs
-are left out, because they are large."""
+"""The results alone, to send or to publish: the leaderboard's file, its page and its values per query. The
+runs are left out, because they are large."""
 
 from __future__ import annotations
 
