@@ -28,9 +28,9 @@ def slopes(heads: int) -> list[float]:
 
 
 def biases(heads: int, length: int, device: torch.device) -> Tensor:
-    """float[heads, L, L]: row r has the biases of the query L - 1 - r, -slope |distance| for each key, in both
-    directions alike (Günther et al. 2023, section 3.1). The rows overlap in memory: for each head, 2 L - 1
-    numbers are held."""
+    """float[heads, L, L]: row r has the biases of the query L - 1 - r, -slope |distance| for each key, in
+    both directions alike (Günther et al. 2023, section 3.1). The rows overlap in memory: each head holds
+    2 L - 1 numbers."""
     distances = torch.arange(1 - length, length, device=device).abs()
     diagonals = -torch.tensor(slopes(heads), device=device)[:, None] * distances  # [heads, 2 L - 1]
     return diagonals.unfold(1, length, 1)
