@@ -34,7 +34,9 @@ NEEDED = (
     "torch",
     "transformers",
 )
-WEIGHTS = re.compile(r"GET /(\w+/[\w.-]+)/resolve/\w+/(?:.*/)?(?:pytorch_model.*\.bin|model.*\.safetensors)$")
+WEIGHTS = re.compile(
+    r"GET /([\w.-]+/[\w.-]+)/resolve/\w+/(?:.*/)?(?:pytorch_model.*\.bin|model.*\.safetensors)"
+)
 EXPECTED = rehearsed.expected()
 FETCHED = {"dapr", "t2ranking"}  # datasets that `harness datasets fetch` downloads
 
