@@ -187,8 +187,6 @@ def missing_files(params: Any) -> Sequence[str]:
         need
         for name, revision in _models(params)
         for need in models.missing_files(getattr(params, name), getattr(params, revision))
-        if isinstance(getattr(params, name), Path)
-        or not models.reachable(getattr(params, name), getattr(params, revision))
     ]
 
 
