@@ -92,7 +92,7 @@ def _static(tensors: Tensors, toolkit: Mapping[str, Any]) -> list[Part]:
     towers = [Part("query", "queries", "query_"), Part("passage", "passages", "titlepara_")]
     if kind == "dual_encoder":
         return [shared] if toolkit.get("share_parameter") else towers
-    if kind == "cross_encoder" and toolkit.get("joint_training"):
+    if kind == "cross_encoder" and "qtp_" in have:
         return [joint]
     if "" in have or kind == "cross_encoder":
         return [Part("", "pairs" if heads else "", "", heads[0] if heads else "")]
@@ -190,8 +190,13 @@ def _without_pooler(
     return Network(part.folder, part.reads, {**kind, **config, **electra}, tensors)
 
 
-def _configuration(inner: Tensors, architecture: Mapping[str, Any]) -> dict[str, Any]:
-    """config.json of transformers. ERNIE without task ids is BERT with other numbers."""
+def bert_names(reads: str, architecture: Mapping[str, Any]) -> set[str]:
+    """The names in transformers of all tensors of a BERT that reads queries, passages or pairs."""
+    return set(_names(Part("", reads, ""), {}, architecture, static=True).values())
+
+
+def checked_sizes(inner: Tensors, architecture: Mapping[str, Any]) -> dict[str, int]:
+    """The sizes of a network's tables, which must be those of its configuration."""
     tables = {
         name: inner[f"embeddings.{name}_embeddings.weight"] for name in ("word", "position", "token_type")
     }
@@ -206,10 +211,16 @@ def _configuration(inner: Tensors, architecture: Mapping[str, Any]) -> dict[str,
                 f"model: {name} is {architecture.get(name)} in the configuration and {size} in the tensors; "
                 "take both from the same model"
             )
+    return sizes
+
+
+def _configuration(inner: Tensors, architecture: Mapping[str, Any]) -> dict[str, Any]:
+    """config.json of transformers. ERNIE without task ids is BERT with other numbers."""
+    sizes = checked_sizes(inner, architecture)
     config = {
         "model_type": "bert",
         **sizes,
-        "type_vocab_size": len(tables["token_type"]),
+        "type_vocab_size": len(inner["embeddings.token_type_embeddings.weight"]),
         "num_hidden_layers": int(architecture["num_hidden_layers"]),
         "num_attention_heads": int(architecture["num_attention_heads"]),
         "intermediate_size": len(inner["encoder.layer.0.intermediate.dense.bias"]),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,9 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from safetensors.numpy import save_file
 
+from harness.plugin import HarnessError
 from harness_import_models.paddle_files import Tensors
 
 _POOLING = "sentence_transformers.models"
+TOKENIZER = ("vocab.txt", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json")
 SPECIAL = {f"{name}_token": f"[{name.upper()}]" for name in ("cls", "sep", "pad", "unk", "mask")}
 
 
@@ -32,25 +36,36 @@ class Words(NamedTuple):
     drop_spaces: bool
 
 
-def write(folder: Path, network: Network, words: Words, lengths: Mapping[str, int]) -> None:
-    """Writes the folder. `lengths` says how many tokens are read of queries, passages and pairs, as far as
-    this is known."""
+class Read(NamedTuple):
+    """What a checkpoint has."""
+
+    networks: list[Network]
+    words: Words | Path  # a tokenizer's words, or the folder of a model with the same tokenizer
+    lengths: Mapping[str, int]
+    tensors: int
+    left: Counter[str]  # tensors that are left out, by what they are
+
+
+def write(folder: Path, network: Network, words: Words | Path, lengths: Mapping[str, int]) -> None:
+    """Writes the folder, with a tokenizer of these words, or that of another model's folder. `lengths` says
+    how many tokens are read of queries, passages and pairs, as far as this is known."""
     reads = "passages" if network.reads == "both" else network.reads
     length = lengths.get(reads) or int(network.config["max_position_embeddings"])
-    weights(folder, network)
-    _tokenizer(folder, words, length)
-    if network.reads in ("queries", "passages", "both"):
-        as_encoder(folder, length)
-
-
-def weights(folder: Path, network: Network) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     _json(folder / "config.json", network.config)
     whole = {name: np.ascontiguousarray(tensor) for name, tensor in network.tensors.items()}
     save_file(whole, folder / "model.safetensors", {"format": "pt"})
+    if isinstance(words, Words):
+        _tokenizer(folder, words, length)
+    else:
+        for path in (words / name for name in TOKENIZER):
+            if path.is_file():
+                shutil.copyfile(path, folder / path.name)
+    if network.reads in ("queries", "passages", "both"):
+        _as_encoder(folder, network, length)
 
 
-def as_encoder(folder: Path, length: int) -> None:
+def _as_encoder(folder: Path, network: Network, length: int) -> None:
     """The files of sentence-transformers: the first token's state, compared by the inner product."""
     kinds = (("", "Transformer"), ("1_Pooling", "Pooling"))
     modules = [
@@ -58,8 +73,7 @@ def as_encoder(folder: Path, length: int) -> None:
         for i, (path, kind) in enumerate(kinds)
     ]
     _json(folder / "modules.json", modules)
-    width = json.loads((folder / "config.json").read_bytes())["hidden_size"]
-    pooling = {"word_embedding_dimension": width, "pooling_mode_cls_token": True}
+    pooling = {"word_embedding_dimension": network.config["hidden_size"], "pooling_mode_cls_token": True}
     _json(folder / "1_Pooling" / "config.json", pooling)
     _json(folder / "sentence_bert_config.json", {"max_seq_length": length, "do_lower_case": False})
     _json(folder / "config_sentence_transformers.json", {"prompts": {}, "similarity_fn_name": "dot"})
@@ -92,3 +106,12 @@ def _tokenizer(folder: Path, words: Words, length: int) -> None:
 def _json(path: Path, value: object) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(value, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def object_of(path: Path) -> dict[str, Any]:
+    """The object that a JSON file holds."""
+    try:
+        value = json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise HarnessError(f"model: {path} cannot be read ({error})") from error
+    return value if isinstance(value, dict) else {}

@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from harness.plugin import HarnessError
 from harness_import_models import ernie, paddle_files, paddle_pickles
-from harness_import_models.folders import Network, Words
+from harness_import_models.folders import Read, Words, object_of
 from harness_import_models.paddle_files import Tensors
-
-
-class Read(NamedTuple):
-    """What a checkpoint has."""
-
-    networks: list[Network]
-    words: Words
-    lengths: Mapping[str, int]
-    tensors: int
-    left: Counter[str]  # tensors that are left out, by what they are
 
 
 def read(place: Path, config: Path | None, vocab: Path | None, drop_spaces: bool) -> Read:
@@ -29,7 +16,7 @@ def read(place: Path, config: Path | None, vocab: Path | None, drop_spaces: bool
     if not place.exists():
         raise HarnessError(f"model: there is no {place}; check the path")
     folder = place if place.is_dir() else place.parent
-    toolkit = _object(folder / "config.json") if (folder / "config.json").is_file() else {}
+    toolkit = object_of(folder / "config.json") if (folder / "config.json").is_file() else {}
     if "model_checkpoint_path" in toolkit:
         config = config or folder / str(toolkit["model_conf_path"])
         vocab = vocab or folder / str(toolkit["model_vocab_path"])
@@ -83,7 +70,7 @@ def _parameters(place: Path) -> Tensors:
 
 def _architecture(path: Path) -> dict[str, Any]:
     """The network's configuration, also of PaddleNLP's older files, which keep it within a list."""
-    config = _object(path)
+    config = object_of(path)
     while isinstance(config.get("init_args"), list) and config["init_args"]:
         config = config["init_args"][0]
     needed = ("num_hidden_layers", "num_attention_heads", "hidden_act", "vocab_size", "hidden_size")
@@ -110,11 +97,3 @@ def _vocabulary(path: Path) -> dict[str, int]:
 
 def _first(folder: Path, *names: str) -> Path | None:
     return next((path for name in names if (path := folder / name).is_file()), None)
-
-
-def _object(path: Path) -> dict[str, Any]:
-    try:
-        value = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise HarnessError(f"model: {path} cannot be read ({error})") from error
-    return value if isinstance(value, dict) else {}

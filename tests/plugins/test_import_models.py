@@ -7,15 +7,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import tiny_models
 from standins import paddle as standin
+from standins import t2ranking_models
 
 from harness import cli, testing
 from harness.errors import HarnessError
 from harness.types import Facts
-from harness_import_models import ernie, paddle_files, paddle_pickles
+from harness_import_models import ernie, paddle_files, paddle_pickles, t2ranking
 
 pytestmark = pytest.mark.extras
 FACTS = json.loads(Path(standin.__file__).with_name("paddle_facts.json").read_bytes())
+T2RANKING = json.loads(Path(standin.__file__).with_name("t2ranking_facts.json").read_bytes())
 QUERIES, TITLES, TEXTS = FACTS["queries"], FACTS["titles"], FACTS["texts"]
 NO_TITLES = [""] * len(TEXTS)
 
@@ -37,14 +40,14 @@ def vectors(folder, texts, titles=None, length=384):
     return np.stack(tower.forwards[0](tokens))
 
 
-def scores(folder, texts, **which):
+def scores(folder, texts, queries=QUERIES, **which):
     crossencoder = pytest.importorskip("harness_crossencoder")
     scorer = pytest.importorskip("harness_crossencoder.scorer")
     params = crossencoder.CrossEncoderParams(**{"model": folder, "dtype": "fp32", **which})
     opened = scorer.CrossEncoder(crossencoder.resolve(params, Facts("en", "en", "passage"))).open(
         testing.texts(list(texts)), None
     )
-    return opened.score(QUERIES, np.arange(len(texts))[:, None])[:, 0]
+    return opened.score(queries, np.arange(len(texts))[:, None])[:, 0]
 
 
 @pytest.mark.parametrize("name", ["v1_marco_de", "zh_dureader_de", "v2_marco_de"])
@@ -207,3 +210,52 @@ def test_nothing_is_written_over_and_missing_parts_are_named(tmp_path, capsys):
     assert "is not empty" in capsys.readouterr().err
     assert cli.main(["import-model", *arguments[:3], "--out", str(tmp_path / "out")]) == 2
     assert "has no configuration; name it by --config" in capsys.readouterr().err
+
+
+@pytest.fixture
+def base(tmp_path):
+    """The model that T2Ranking's checkpoints begin as, and the shapes of its tensors."""
+    numpy = pytest.importorskip("safetensors.numpy")
+    folder = tiny_models.bert(tmp_path / "base")
+    return folder, {name: t.shape for name, t in numpy.load_file(folder / "model.safetensors").items()}
+
+
+@pytest.mark.parametrize(("name", "module"), [("DE1", ""), ("DE2", "module."), ("CE", ""), ("CE", "module.")])
+def test_t2rankings_checkpoints_compute_what_its_code_does(name, module, base, tmp_path):
+    pytest.importorskip("torch")
+    checkpoint = t2ranking_models.release(tmp_path / "data", name, base[1], module)
+    out, command = tmp_path / "out", ["import-model", "--from", "t2ranking", str(checkpoint)]
+    assert cli.main([*command, "--base", str(base[0]), "--out", str(out)]) == 0
+    facts = T2RANKING.get(name)
+    if name == "CE":
+        computed = scores(out, T2RANKING["texts"], T2RANKING["queries"], length=64)
+        np.testing.assert_allclose(computed, facts, rtol=0, atol=1e-5)
+    elif facts:
+        for part, texts in (("query", "queries"), ("passage", "texts")):
+            computed = vectors(out / part, T2RANKING[texts], length=64)
+            np.testing.assert_allclose(computed, facts[texts], rtol=0, atol=1e-5)
+    assert json.loads(next(out.rglob("config.json")).read_bytes())["vocab_size"] == len(
+        tiny_models.VOCABULARY
+    )
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        (
+            {"encoder.layer.1.output.dense.bias": None},
+            r"lacks lm_q.encoder.layer.1.output.dense.bias \(1 such",
+        ),
+        ({"adapter.weight": (2,)}, r"has no place for lm_q.adapter.weight"),
+        ({"embeddings.word_embeddings.weight": (9, 32)}, "vocab_size is .* and 9"),
+    ],
+)
+def test_a_checkpoint_of_another_network_is_refused(changed, why, base, tmp_path):
+    torch = pytest.importorskip("torch")
+    shapes = {name: shape for name, shape in (base[1] | changed).items() if shape}
+    checkpoint = t2ranking_models.release(tmp_path, "DE1", shapes)
+    with pytest.raises(HarnessError, match=why):
+        t2ranking.read(checkpoint, base[0])
+    torch.save({"lm_q.a": torch.ones(1), "head": torch.ones(1)}, checkpoint)
+    with pytest.raises(HarnessError, match="has head, which is of none"):
+        t2ranking.read(checkpoint, base[0])
