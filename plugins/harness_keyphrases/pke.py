@@ -113,7 +113,7 @@ def clustered(candidates: Sequence[tuple[str, ...]]) -> NDArray[np.int64]:
     ends = np.zeros(len(numbers) + 1, np.int64)
     np.cumsum([len(stems) for stems in numbers], out=ends[1:])
     distances = kernels.count_distances(np.array([n for stems in numbers for n in stems], np.int32), ends)
-    clusters = fcluster(linkage(distances, method="average"), t=CUT, criterion="distance")
+    clusters: NDArray[np.int32] = fcluster(linkage(distances, method="average"), t=CUT, criterion="distance")
     return clusters.astype(np.int64) - 1
 
 
