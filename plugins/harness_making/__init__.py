@@ -181,7 +181,7 @@ def _resolve_segment(params: SegmentParams, facts: Facts) -> SegmentParams:
     from harness.toolkit.neural import hardware, models
 
     model, revision = models.located(params.model, params.revision)
-    device = hardware.device(params.device)
+    device: Any = hardware.device(params.device)
     dtype: Any = hardware.dtype(params.dtype, device)
     return replace(params, model=model, revision=revision, device=device, dtype=dtype)
 
