@@ -203,9 +203,11 @@ def plain(spec: ModelSpec) -> JSON:
         return None if section is None else dataclasses.astuple(section)
 
     train, tried = spec.train, values(spec.validate)
-    mined = None if spec.negatives is None else dataclasses.asdict(spec.negatives)
-    file = None if mined is None else mined.pop("file")
-    mined = mined and [*mined.values(), *([file.name] if file else [])]
+    mined = None
+    if spec.negatives is not None:
+        named = dataclasses.asdict(spec.negatives)
+        file = named.pop("file")
+        mined = [*named.values(), *([file.name] if file else [])]
     return params.plain([spec.name, train.name, train.as_written, spec.on, mined, tried, spec.seeds,
                          spec.level, spec.queries])  # fmt: skip
 
