@@ -61,6 +61,7 @@ from harness.types import (
     Structure,
     TermStatistics,
     Training,
+    TrainingSize,
     Unit,
 )
 
@@ -108,7 +109,8 @@ __all__ = [
     "Made", "Maker", "MakerInput", "Meant", "Measure", "Need", "NoLanguage", "NoParams", "Official", "Part",
     "Parts", "Passage", "Pool", "Problem", "Problems", "Protocol", "Query", "Reranker", "Rescore",
     "Retriever", "Rewriter", "Rewritten", "Searcher", "StepContext", "StoreError", "Structure",
-    "SystemRun", "TermSearcher", "TermStatistics", "Texts", "TrainedModel", "Trainer", "Training", "Unit",
+    "SystemRun", "TermSearcher", "TermStatistics", "Texts", "TrainedModel", "Trainer", "Training",
+    "TrainingSize", "Unit",
     "VectorSearcher", "View", "contracts", "exported_card", "functions", "hookimpl", "judging",
     "nearest", "param", "shown_path", "unknown",
 ]  # fmt: skip

@@ -14,7 +14,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from harness import contracts
 from harness.problems import Need
-from harness.types import ColumnUnit, Facts, Form, Part, Unit
+from harness.types import ColumnUnit, Facts, Form, Part, TrainingSize, Unit
 
 _TARGET = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 
@@ -166,11 +166,13 @@ class Combiner(Record):
 @dataclass(frozen=True, kw_only=True)
 class Trainer(Record):
     """A trainer, which makes models. `parts` gives the names of the models that one training makes, each in a
-    folder. `backbone` names a parameter that names a model, if a made model cannot be loaded without it."""
+    folder. `backbone` names a parameter that names a model, if a made model cannot be loaded without it.
+    `steps` gives the number of steps of a training; the dry run shows it."""
 
     build: Build[Callable[[Any], contracts.Trainer]] = Build()
     parts: Callable[[Any], tuple[str, ...]] = lambda params: ("model",)
     backbone: str | None = None
+    steps: Callable[[Any, TrainingSize], int] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,6 +186,7 @@ class Maker(Record):
     systems: tuple[str, ...] = ()  # parameters that name systems of the suite; `make` is given their runs
     splits: tuple[str, ...] = ()  # parameters that name datasets or DATASET/SPLIT; `make` is given these
     encoder: str | None = None  # the parameter that holds `{RETRIEVER: {parameters}}`, or null
+    scorer: str | None = None  # the parameter that holds `{RERANKER: {parameters}}`, or null
 
 
 @dataclass(frozen=True, kw_only=True)

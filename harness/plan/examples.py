@@ -17,7 +17,8 @@ def step(
     if negatives is not None and hits is not None:
         mined = Mined(
             hits=hits, depth=negatives.depth, below=negatives.below, above=negatives.above,
-            positives_above=negatives.positives_above, undenoised=negatives.undenoised > 0,
+            positives_above=negatives.positives_above, undenoised=negatives.undenoised != 0,
+            apart=negatives.apart, without_answer=negatives.without_answer,
             fill=negatives.take if negatives.fill else 0,
         )  # fmt: skip
     record = Examples(

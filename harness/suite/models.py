@@ -33,10 +33,23 @@ class Negatives:
     above: float | None = key(None, "only candidates with higher scores")
     draw: Literal["sample", "stride"] = key("sample", "at random, or with a stride from epoch to epoch")
     positives_above: float | None = key(None, "unjudged passages with a higher score are positives too")
-    undenoised: float = key(
-        0.0, "the share that is drawn without regard to 'below' and 'above'", minimum=0, maximum=1
-    )
+    undenoised: float | Literal["lists"] = key(
+        0.0,
+        "the share drawn without regard to 'below' and 'above'; 'lists': such lists beside the others",
+        minimum=0, maximum=1,
+    )  # fmt: skip
     fill: bool = key(False, "whether random passages are added where the run has too few")
+    without_answer: bool = key(False, "whether passages with an answer of the query are left out")
+
+    @property
+    def apart(self) -> bool:
+        """Whether undenoised negatives stand in lists of their own."""
+        return self.undenoised == "lists"
+
+    @property
+    def share(self) -> float:
+        """The share of undenoised negatives within a list."""
+        return 0.0 if self.undenoised == "lists" else self.undenoised
 
 
 @dataclass(frozen=True)
@@ -46,6 +59,15 @@ class Subset:
     of: str = key(help="the system whose best results are searched")
     depth: int = key(100, "how many results of each validation query", minimum=1, maximum=MOST)
     whole: bool = key(False, "whether the whole corpus is searched too, to see if it ranks alike")
+
+
+@dataclass(frozen=True)
+class Paper:
+    """The training of a publication that a recipe follows, as the publication counts it."""
+
+    queries: int = key(help="how many queries it has", minimum=1)
+    positives: int = key(help="how many positive passages these have together", minimum=1)
+    steps: int | None = key(None, "how many steps it takes, if that is known", minimum=1)
 
 
 SUBSET = within(Subset)
@@ -79,6 +101,9 @@ class Model:
         None, "how the best checkpoint is chosen; without it, the last", form=VALIDATION
     )
     seeds: tuple[int, ...] = key((), "one model for each; without it, the suite's seed", form=SEEDS)
+    paper: Paper | None = key(
+        None, "the size of a publication's training; the dry run shows the steps of both", form=within(Paper)
+    )
 
 
 @dataclass(frozen=True)
@@ -100,6 +125,7 @@ class ModelSpec(NamedTuple):
     place: Place
     level: int  # the lowest grade of a positive
     queries: int | None  # how many training queries are used; None: all
+    paper: Paper | None = None  # the size of a publication's training
 
 
 def referred(forms: Forms, node: Node, path: Keys) -> JSON:
@@ -140,7 +166,7 @@ def read(forms: Forms, node: Node, path: Keys) -> tuple[ModelSpec, ...]:
     forms.making = False
     return tuple(
         ModelSpec(name, keys.train, keys.on, keys.negatives, keys.validate, keys.seeds, item.place,
-                  keys.level, keys.queries)
+                  keys.level, keys.queries, keys.paper)
         for name, (item, keys) in read.items() if keys is not None
     )  # fmt: skip
 
@@ -203,9 +229,11 @@ def plain(spec: ModelSpec) -> JSON:
         return None if section is None else dataclasses.astuple(section)
 
     train, tried = spec.train, values(spec.validate)
-    mined = None if spec.negatives is None else dataclasses.asdict(spec.negatives)
-    file = None if mined is None else mined.pop("file")
-    mined = mined and [*mined.values(), *([file.name] if file else [])]
+    mined = None
+    if spec.negatives is not None:
+        named = dataclasses.asdict(spec.negatives)
+        file = named.pop("file")
+        mined = [*named.values(), *([file.name] if file else [])]
     return params.plain([spec.name, train.name, train.as_written, spec.on, mined, tried, spec.seeds,
                          spec.level, spec.queries])  # fmt: skip
 

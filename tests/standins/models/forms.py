@@ -221,27 +221,15 @@ def write(row: Published, folder: Path) -> None:
     for name in row.files:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        if (
-            path.suffix == ".json"
-            and name not in ("config.json", "tokenizer.json")
-            and (content := _settings(row, name)) is not None
-        ):
+        if path.exists():
+            continue
+        if name.endswith("_linear.pt"):
+            shapes = {"weight": (1, HIDDEN), "bias": (1,)} if "sparse" in name else LINEAR
+            _save_torch({part: _random(f"{row.name} {name}", part, shapes[part]) for part in shapes}, path)
+        elif (content := _settings(row, name)) is not None:
             as_json(path, content)
-        elif name.endswith("_linear.pt"):
-            _save_torch(
-                {
-                    k: _random(f"{row.name} {name}", k, s)
-                    for k, s in {
-                        **LINEAR,
-                        **({"weight": (1, HIDDEN), "bias": (1,)} if "sparse" in name else {}),
-                    }.items()
-                },
-                path,
-            )
-        elif name == "artifact.metadata":
-            as_json(path, {**tiny_heads.METADATA, "query_maxlen": 32, "doc_maxlen": 180, "dim": 16})
-        elif not path.exists():
-            path.write_text("raise SystemExit('the made-up file of a stand-in was run')\n")
+        else:
+            path.write_text("raise SystemExit('the made-up file of a stand-in was run')\n", encoding="utf-8")
     for path in [path for path in folder.rglob("*") if path.is_file()]:
         if path.relative_to(folder).as_posix() not in row.files:
             path.unlink()
@@ -355,6 +343,7 @@ def _random(model: str, name: str, shape: tuple[int, ...]) -> Tensor:
     chance = torch.Generator().manual_seed(zlib.crc32(f"{model} {name}".encode()))
     scale = 0.1 if len(shape) == 1 else 0.3
     level = 1.0 if "norm" in name.lower() and name.endswith("weight") else 0.0
+    level += 3.0 if shape == (1,) else 0.0  # the bias of a token's weight, so that many are above 0
     return level + scale * torch.randn(shape, generator=chance)
 
 
@@ -414,6 +403,10 @@ def _settings(row: Published, name: str) -> Any:
             **prompts,
             "__version__": {"sentence_transformers": "2.0.0", "transformers": "4.7.0", "pytorch": "1.9.0"},
         }
+    if name == "added_tokens.json":
+        return {}
+    if name == "artifact.metadata":
+        return {**tiny_heads.METADATA, "query_maxlen": 32, "doc_maxlen": 180, "dim": 16}
     if name.endswith("idf.json"):
         return {piece: math.log(2 + number % 7) for number, piece in enumerate(tiny_models.VOCABULARY)}
     return None
