@@ -64,6 +64,27 @@ def roberta(
     return folder
 
 
+def jina(folder: Path, *, heads: int = 6, **config: Any) -> Path:
+    """A JinaBERT in the form of jina-embeddings-v2: ALiBi in place of positions, gated layers."""
+    code = "jinaai/jina-bert-implementation--modeling_bert.JinaBertModel"
+    usual = {
+        "model_type": "bert", "type_vocab_size": 2, "vocab_size": len(VOCABULARY), "hidden_size": 8 * heads,
+        "num_attention_heads": heads, "position_embedding_type": "alibi", "feed_forward_type": "geglu",
+        "emb_pooler": "mean", "attn_implementation": "torch", "max_position_embeddings": 8192, "auto_map": {"AutoModel": code},
+    }  # fmt: skip
+    settings = _config("JinaBertForMaskedLM", **usual | config)
+    absent = ("position_embeddings", "intermediate", "layer.0.output", "layer.1.output")
+    names = _names(settings, "", pooler=True).items()
+    shapes = {name: shape for name, shape in names if not any(part in name for part in absent)}
+    width, inner = settings["hidden_size"], settings["intermediate_size"]
+    for at in ("encoder.layer.0.mlp", "encoder.layer.1.mlp"):
+        shapes |= {f"{at}.gated_layers.weight": (2 * inner, width), **_linear(f"{at}.wo", inner, width)}
+        shapes |= _norm(f"{at}.layernorm", width)
+    write(folder, settings, random_tensors(shapes, 1))
+    wordpiece(folder)
+    return folder
+
+
 def sentence_transformer(
     folder: Path,
     *,
