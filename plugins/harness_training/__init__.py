@@ -35,7 +35,7 @@ class Common:
     """The parameters that all trainers have. The defaults are those of bi-encoders."""
 
     init: Path | str = param(help=INIT)
-    revision: str = param("main", "the branch, tag or commit of a model of the hub")
+    revision: str = param("auto", "the branch, tag or commit of a model of the hub")
     epochs: int = param(10, "how often every query is seen", minimum=1)
     batch: int = param(256, "how many queries a step has, each with its list of passages", minimum=1)
     micro: int = param(16, MICRO, minimum=1)
@@ -145,7 +145,7 @@ class RocketQAv2Params(Encoder):
 
     init: Path | str = param(help=f"for the retriever: {INIT}")
     init_reranker: Path | str = param(help=f"for the re-ranker: {INIT}")
-    reranker_revision: str = param("main", "the branch, tag or commit of the re-ranker's model on the hub")
+    reranker_revision: str = param("auto", "the branch, tag or commit of the re-ranker's model on the hub")
     epochs: int = of(Common, "epochs", 3)
     batch: int = of(Common, "batch", 96)
     lr: float = of(Common, "lr", 1e-5)
@@ -187,6 +187,16 @@ def missing_files(params: Any) -> Sequence[str]:
         need
         for name, revision in _models(params)
         for need in models.missing_files(getattr(params, name), getattr(params, revision))
+    ]
+
+
+def notes(params: Any) -> Sequence[str]:
+    from harness.toolkit.neural import models
+
+    return [
+        line
+        for name, revision in _models(params)
+        for line in models.notes(getattr(params, name), getattr(params, revision))
     ]
 
 
@@ -234,6 +244,7 @@ def harness_trainers() -> Iterable[Trainer]:
         "libraries": ("torch", "transformers", "tokenizers", "numpy"),
         "resolve": resolve,
         "missing_files": missing_files,
+        "notes": notes,
     }
     yield Trainer(
         name="dual-encoder",
