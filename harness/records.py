@@ -9,6 +9,7 @@ import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from harness import contracts
@@ -132,6 +133,8 @@ class Retriever(Record):
     queries: tuple[Form, ...] = ("text",)  # the forms of a query that the retriever takes
     from_word: FromWord | None = None  # the words of `harness eval` that it knows beside its name
     first: bool = False  # whether `harness eval` gives a re-ranker the hits of this retriever
+    # the file of a suite's `negatives: {file: ...}` -> the parameters with which this retriever reads it
+    of_file: Callable[[Path], Mapping[str, Any]] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

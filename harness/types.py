@@ -31,7 +31,7 @@ Unit: TypeAlias = Literal["passage", "document"]
 ColumnUnit: TypeAlias = Literal["passage", "document", "first"]
 Part: TypeAlias = Literal["corpus", "queries", "judgements"]
 PARTS: tuple[Part, ...] = ("corpus", "queries", "judgements")
-Form: TypeAlias = Literal["text", "terms", "vectors"]  # the form of a query
+Form: TypeAlias = Literal["text", "terms", "vectors", "ids"]  # the form of a query
 
 
 class Passage(NamedTuple):
@@ -169,6 +169,7 @@ class Rewritten(NamedTuple):
     texts: list[str] | None = None
     terms: list[dict[str, float]] | None = None  # the retriever's own terms, each with a weight above 0
     vectors: Floats | None = None  # float32[Q, d]
+    ids: list[str] | None = None  # the dataset's ids, beside the texts of queries that are not rewritten
 
 
 class TermStatistics(NamedTuple):

@@ -24,5 +24,6 @@ def step(
     record = Examples(
         corpus=parts.corpus, queries=parts.queries, judgements=parts.judgements, level=level, negatives=mined
     )
-    subject = "" if negatives is None else f"negatives of {negatives.of}"
+    source = "" if negatives is None else negatives.of or (negatives.file and negatives.file.name)
+    subject = f"negatives of {source}" if source else ""
     return graph.add(record, collection.spec.name, subject)

@@ -32,11 +32,12 @@ def index(params: ColbertParams, texts: Texts, folder: Path, part: range | None 
 
     forwards = model.passages(network, marks, params.device, params.stored)
     stored = model.NUMBERS[params.stored]
-    budget, write = BUDGETS[params.device], storage.writer(folder, settings_file.dim, stored)
+    dimension = len(network.linear)
+    budget, write = BUDGETS[params.device], storage.writer(folder, dimension, stored)
     done = encode(texts, folder, prepare, forwards, write, shard=storage.SHARD, budget=budget, part=part)
-    vectors = storage.finish(folder, settings_file.dim, stored)
+    vectors = storage.finish(folder, dimension, stored)
     facts = {
-        "dimension": settings_file.dim,
+        "dimension": dimension,
         "dtype": params.dtype,
         "stored": params.stored,
         "vectors": vectors,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path, PurePath
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from harness.plugin import HarnessError, Need, unknown
-from harness.toolkit.neural import backends, model_folder, models
+from harness.toolkit.neural import backends, model_folder, models, weight_files
 from harness.toolkit.neural.model_folder import EXPORTS
 from harness_dense import DenseParams, registry
 from harness_dense.folder import FolderSettings, read
@@ -56,11 +57,11 @@ def resolved(params: DenseParams) -> DenseParams:
 
 def missing_files(params: DenseParams) -> list[str | Need]:
     """The missing models that a run cannot download, and the missing libraries."""
-    weights = EXPORTS if params.backend == "onnx" else models.WEIGHTS
+    instead = EXPORTS if params.backend == "onnx" else ()
     towers = [(params.model, params.revision)]
     if params.query_model is not None:
         towers.append((params.query_model, params.query_revision))
-    wanted = [(*tower, weights) for tower in towers]
+    wanted: list[tuple[Path | str, str, Sequence[str]]] = [(*tower, instead) for tower in towers]
     if params.code_revision is not None:
         names = {name for tower in towers if (described := _described(*tower)) for name in described.code}
         wanted += [(name, params.code_revision, models.CODE) for name in sorted(names)]
@@ -68,7 +69,6 @@ def missing_files(params: DenseParams) -> list[str | Need]:
         need
         for model, revision, patterns in wanted
         for need in models.missing_files(model, revision, patterns)
-        if isinstance(model, Path) or not models.reachable(model, revision)
     ]
     needs += backends.absent("dense", f"with the backend {params.backend}", params.backend)
     if params.search != "exact":
@@ -125,8 +125,7 @@ def _described(model: Path | str, revision: str) -> FolderSettings | None:
     names = () if described.weights else models.listed(model, revision)
     if not names:
         return described
-    inner = model_folder.network(at).relative_to(at)
-    weights = any(PurePath(name).match("*.safetensors") and PurePath(name).parent == inner for name in names)
+    weights = weight_files.among(names, model_folder.network(at).relative_to(at).as_posix()) is not None
     return described._replace(exported=model_folder.exported_among(names), weights=weights)
 
 

@@ -72,8 +72,8 @@ def prepared(tower: Tower, texts: Sequence[str], titles: Sequence[str] | None = 
 
 
 def _tower(params: DenseParams, model: Path | str, revision: str, prompt: str, length: int) -> Tower:
-    weights = EXPORTS if params.backend == "onnx" else models.WEIGHTS
-    at = models.folder(model, revision, weights, params.trust_remote_code)
+    instead = EXPORTS if params.backend == "onnx" else ()
+    at = models.folder(model, revision, instead, params.trust_remote_code)
     described, inner = folder.read(at), model_folder.network(at)
     if params.code_revision is not None:
         for name in described.code:

@@ -37,8 +37,6 @@ def resolve(params: DocT5QueryParams, facts: Facts) -> DocT5QueryParams:
 def missing_files(params: DocT5QueryParams) -> Sequence[str]:
     from harness.toolkit.neural import models
 
-    if isinstance(params.model, str) and models.reachable(params.model, params.revision):
-        return []
     return models.missing_files(params.model, params.revision)
 
 

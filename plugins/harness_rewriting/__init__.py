@@ -112,8 +112,6 @@ def missing_written(params: Written) -> Sequence[str | Need]:
     from harness.toolkit.neural import models
 
     assert params.model is not None
-    if isinstance(params.model, str) and models.reachable(params.model, params.revision):
-        return _modules("transformers", "dense")
     return [*_modules("transformers", "dense"), *models.missing_files(params.model, params.revision)]
 
 

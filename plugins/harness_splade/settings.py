@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.plugin import HarnessError
-from harness.toolkit.neural import bge_m3, hardware, model_folder, models
+from harness.toolkit.neural import hardware, model_folder, models
 from harness_splade import SpladeParams, registry
 
 ACTIVATIONS = {"relu": "log", "log1p_relu": "log-log"}  # sentence-transformers' names -> ours
@@ -99,8 +99,6 @@ def _folder_settings(model: Path | str, revision: str) -> FolderSettings:
 
 
 def read(folder: Path) -> FolderSettings:
-    if bge_m3.has(folder, "sparse_linear"):
-        bge_m3.shape(folder, "sparse_linear")  # refuses a pickle while planning
     places = model_folder.places(folder)
     text = model_folder.read(folder / "sentence_bert_config.json") or {}
     # sentence-transformers names a module by number and type, perhaps after its side, such as

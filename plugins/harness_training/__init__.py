@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.plugin import Analysis, Facts, HarnessError, Trainer, TrainingSize, hookimpl
@@ -55,8 +54,6 @@ def missing_files(params: Any) -> Sequence[str]:
         need
         for name, revision in _models(params)
         for need in models.missing_files(getattr(params, name), getattr(params, revision))
-        if isinstance(getattr(params, name), Path)
-        or not models.reachable(getattr(params, name), getattr(params, revision))
     ]
 
 

@@ -135,6 +135,17 @@ def read_safetensors(path: Path) -> Tensors:
     }
 
 
+def pickled(folder: Path) -> Path:
+    """The folder with every file of safetensors as the archive that torch.save writes in its place."""
+    import torch
+    from safetensors.torch import load_file
+
+    for path in list(folder.rglob("model.safetensors")):
+        torch.save(load_file(path), path.with_name("pytorch_model.bin"))
+        path.unlink()
+    return folder
+
+
 def wordpiece(folder: Path) -> None:
     """BERT's uncased WordPiece: tokenizer.json, and vocab.txt as older folders have it."""
     numbers = {piece: i for i, piece in enumerate(VOCABULARY)}

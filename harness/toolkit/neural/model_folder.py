@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import HarnessError
+from harness.toolkit.neural import weight_files
 
 # The usual places of an ONNX file in a model's folder; the first that exists is read.
 EXPORTS = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
@@ -30,11 +31,27 @@ def read(path: Path) -> Any:
 def network(folder: Path) -> Path:
     """The folder of the network and its tokenizer: `folder` itself, or the subfolder that its modules.json
     names."""
-    modules = read(folder / "modules.json") or []
-    config: dict[str, Any] = next(
-        (module for module in modules if str(module["type"]).endswith(".Transformer")), {}
-    )
-    return folder / str(config.get("path", ""))
+    return folder / _network(folder)
+
+
+def weighted(folder: Path) -> tuple[str, ...]:
+    """The folders with weights, by their paths within the model's folder: that of the network, and those of
+    the layers after pooling."""
+    after = (at for at, kind in _modules(folder) if kind in ("Dense", "LayerNorm"))
+    return (_network(folder), *after)
+
+
+def _network(folder: Path) -> str:
+    return next((at for at, kind in _modules(folder) if kind == "Transformer"), "")
+
+
+def _modules(folder: Path) -> list[tuple[str, str]]:
+    """The path and kind of each module of sentence-transformers."""
+    path = folder / "modules.json"
+    return [
+        (weight_files.inside(str(module.get("path", "")), path), str(module["type"]).rpartition(".")[2])
+        for module in read(path) or ()
+    ]
 
 
 def exported(folder: Path) -> tuple[str, ...]:

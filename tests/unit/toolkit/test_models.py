@@ -122,17 +122,56 @@ def test_each_refusal_of_the_hub_is_told_with_what_to_do(monkeypatch, kind, said
         models.folder("org/name", "v1")
 
 
-def test_a_model_of_pickles_alone_is_refused_with_how_to_convert_it(tmp_path, monkeypatch):
+LISTED = {
+    "config.json model.safetensors pytorch_model.bin tf_model.h5 onnx/model.onnx onnx/model.safetensors": (
+        "model.safetensors"
+    ),
+    "config.json pytorch_model.bin flax_model.msgpack training_args.bin openvino/openvino_model.bin": (
+        "pytorch_model.bin"
+    ),
+    "pytorch_model.bin.index.json pytorch_model-00001-of-00002.bin pytorch_model-00002-of-00002.bin": (
+        "pytorch_model-00001-of-00002.bin pytorch_model-00002-of-00002.bin pytorch_model.bin.index.json"
+    ),
+    "model.safetensors.index.json model-00001-of-00001.safetensors pytorch_model.bin": (
+        "model-00001-of-00001.safetensors model.safetensors.index.json"
+    ),
+    "pytorch_model.bin colbert_linear.pt sparse_linear.pt onnx/model.onnx_data": (
+        "pytorch_model.bin sparse_linear.pt colbert_linear.pt"
+    ),
+    "model.safetensors 2_Dense/pytorch_model.bin 2_Dense/model.safetensors 3_Other/pytorch_model.bin": (
+        "model.safetensors 2_Dense/model.safetensors"
+    ),
+    "config.json tf_model.h5 sub/model.safetensors": None,
+}
+
+
+@pytest.mark.parametrize("names", LISTED)
+def test_only_the_weights_that_are_read_are_fetched(tmp_path, monkeypatch, names):
     pytest.importorskip("huggingface_hub")
+    from huggingface_hub.utils import filter_repo_objects
+
     from harness.toolkit.neural import hub
 
-    monkeypatch.setattr(hub, "snapshot_download", lambda *args, **options: str(tmp_path))
-    monkeypatch.setattr(hub, "names", lambda model, revision: ["config.json", "pytorch_model.bin"])
-    with pytest.raises(HarnessError, match=r"org/name .*only as pytorch_model\.bin"):
-        models.folder("org/name", "v1")
-    monkeypatch.setattr(hub, "names", lambda model, revision: ["config.json"])
-    with pytest.raises(HarnessError, match=r"org/name .*no \*\.safetensors"):
-        models.folder("org/name", "v1")
+    files, fetched = names.split(), []
+
+    def download(model, revision, allow_patterns):
+        for name in filter_repo_objects(files, allow_patterns=allow_patterns):
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            (tmp_path / name).write_text(f'{{"weight_map": {{"a": "{files[1]}"}}}}')
+            fetched.append(name)
+        return str(tmp_path)
+
+    if "2_Dense" in names:
+        module = '{"type": "sentence_transformers.models.Dense", "path": "2_Dense"}'
+        (tmp_path / "modules.json").write_text(f"[{module}]")
+    monkeypatch.setattr(hub, "snapshot_download", download)
+    monkeypatch.setattr(hub, "names", lambda model, revision: files)
+    if LISTED[names] is None:
+        with pytest.raises(HarnessError, match=r"org/name at revision v1 has none of model\.safetensors, "):
+            models.folder("org/name", "v1")
+    else:
+        assert models.folder("org/name", "v1") == tmp_path
+    assert {*fetched} - {"config.json"} == {*(LISTED[names] or "").split()}
 
 
 class Told:
@@ -189,7 +228,7 @@ def test_weights_that_an_export_keeps_apart_are_fetched_with_it(tmp_path, monkey
         return str(tmp_path)
 
     monkeypatch.setattr(hub, "snapshot_download", download)
-    models.folder("org/name", weights=model_folder.EXPORTS)
+    models.folder("org/name", instead=model_folder.EXPORTS)
     assert asked == ["config.json", *files[4:8]]
 
 
@@ -205,7 +244,7 @@ def test_code_is_fetched_only_if_it_is_trusted(tmp_path, monkeypatch):
         return str(tmp_path)
 
     monkeypatch.setattr(hub, "snapshot_download", download)
+    monkeypatch.setattr(hub, "names", lambda model, revision: [])
     models.folder("org/name")
     models.folder("org/name", trust_remote_code=True)
     assert ["*.py" in patterns for patterns in asked] == [False, True]
-    assert not any(pattern.endswith(models.PICKLED) for pattern in asked[1])
