@@ -9,11 +9,12 @@ import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from harness import contracts
 from harness.problems import Need
-from harness.types import ColumnUnit, Facts, Form, Part, Unit
+from harness.types import ColumnUnit, Facts, Form, Part, TrainingSize, Unit
 
 _TARGET = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 
@@ -132,6 +133,8 @@ class Retriever(Record):
     queries: tuple[Form, ...] = ("text",)  # the forms of a query that the retriever takes
     from_word: FromWord | None = None  # the words of `harness eval` that it knows beside its name
     first: bool = False  # whether `harness eval` gives a re-ranker the hits of this retriever
+    # the file of a suite's `negatives: {file: ...}` -> the parameters with which this retriever reads it
+    of_file: Callable[[Path], Mapping[str, Any]] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,11 +166,13 @@ class Combiner(Record):
 @dataclass(frozen=True, kw_only=True)
 class Trainer(Record):
     """A trainer, which makes models. `parts` gives the names of the models that one training makes, each in a
-    folder. `backbone` names a parameter that names a model, if a made model cannot be loaded without it."""
+    folder. `backbone` names a parameter that names a model, if a made model cannot be loaded without it.
+    `steps` gives the number of steps of a training; the dry run shows it."""
 
     build: Build[Callable[[Any], contracts.Trainer]] = Build()
     parts: Callable[[Any], tuple[str, ...]] = lambda params: ("model",)
     backbone: str | None = None
+    steps: Callable[[Any, TrainingSize], int] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -115,6 +115,8 @@ def carried_out(prepared: Prepared, store: Store, out: Path, options: argparse.N
 
 def dry_run(prepared: Prepared, store: Store) -> Iterator[str]:
     """Lines on the plan in the order of work: which steps are done, which are shared, and what is missing."""
+    from harness.running import training_steps
+
     planned = prepared.plan
     ancestors = planned.ancestors(prepared.targets)
     used = planned.used_by()
@@ -125,6 +127,7 @@ def dry_run(prepared: Prepared, store: Store) -> Iterator[str]:
             state = "there" if store.has(step.id) else "to do"
             shared_by = f"  (shared by {used[step.id]} rows)" if used[step.id] > 1 else ""
             yield f"  {state}  {step.key[:12]}  {step.label}{shared_by}"
+    yield from training_steps.lines(planned, store)
     if planned.analyses:
         names = ", ".join(analysis.name for analysis in planned.analyses)
         yield f"  then, over the rows that ran: {names}"

@@ -131,6 +131,7 @@ def _values(context: Context, collection: Collection, chosen: Chosen, unit: Unit
     given = made_models.replaced(
         chosen.params, lambda reference: context.model_of(context, reference, chosen.place)
     )
+    given = _of_collection(given, collection)
     record, name = chosen.entry.record, collection.spec.name
     facts, absent = facts_of(collection, unit), methods.missing_paths(given)
     rehearse(context, chosen, given, None if absent else facts)
@@ -149,6 +150,20 @@ def _values(context: Context, collection: Collection, chosen: Chosen, unit: Unit
                 collection.spec.chosen.place, ("datasets", name), f"{what} (`language: en`), {OR_AT_METHODS}"
             )
         context.refuse(chosen.place, (), f"{chosen.name} on dataset '{name}': {error}")
+
+
+def _of_collection(values: Any, collection: Collection) -> Any:
+    """The parameters with the names of the dataset and its split in paths that have a place for them."""
+    split = collection.card.split
+    names = {"{dataset}": collection.spec.name.removesuffix(f"/{split}"), "{split}": split}
+
+    def named(path: Path) -> Path:
+        text = str(path)
+        for place, name in names.items():
+            text = text.replace(place, name)
+        return Path(text)
+
+    return params.with_paths(values, named) if any("{" in str(p) for p in params.paths_in(values)) else values
 
 
 def _method(
