@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.plugin import Analysis, Facts, HarnessError, Trainer, TrainingSize, hookimpl
