@@ -29,7 +29,8 @@ HEAD = """\
 # What is reproduced
 
 This page lists which results of the papers the suites of this repository can reproduce. Each row of
-the {tables} tables of {papers} papers is in one of three states:
+the {tables} tables of {papers} papers is in one of three states, and so are the scores on dev that
+{releases} releases give for their checkpoints:
 
 - **present**: a suite has the row as the paper describes it, and the row was rehearsed;
 - **different**: a suite has the row, but something differs, and the last column says what;
@@ -93,7 +94,9 @@ def page() -> str:
     everything: list[Row | Figure] = [item for items in rows.values() for item in items]
     everything += [item for items in figures.values() for item in items]
     check_places(claim.place for item in everything for claim in item.claims)
-    lines = [HEAD.format(tables=sum(len(paper.tables) for paper in papers), papers=len(papers)).rstrip()]
+    printed = [paper for paper in papers if paper.text is not None]
+    tables = sum(len(paper.tables) for paper in printed)
+    lines = [HEAD.format(tables=tables, papers=len(printed), releases=len(papers) - len(printed)).rstrip()]
     for paper in papers:
         counts = Counter(row.state for row in rows[paper.name])
         cells = [len(rows[paper.name]), *(counts[state] for state in ("present", "different", "absent"))]
@@ -104,10 +107,9 @@ def page() -> str:
         lines += ["| --: | --- | --- | --- | --- | --- |"]
         for row in rows[paper.name]:
             lines += [_line(row.table, row.system, claim) for claim in row.claims]
-        lines += [
-            "",
-            "| figure | what it shows | | ran | suite / system | what differs, or why it is absent |",
-        ]
+        if not figures[paper.name]:
+            continue
+        lines += ["", f"| figure | what it shows | {COLUMNS}"]
         lines += ["| --: | --- | --- | --- | --- | --- |"]
         for figure in figures[paper.name]:
             lines += [_line(figure.number, figure.shows, claim) for claim in figure.claims]
@@ -127,7 +129,7 @@ def figures_of(paper: str) -> list[Figure]:
     )
     return [
         Figure(number, entry["shows"], tuple(map(_claim, entry["claims"])))
-        for number, entry in sorted(declared[paper]["figures"].items())
+        for number, entry in sorted(declared[paper].get("figures", {}).items())
     ]
 
 
