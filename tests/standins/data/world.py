@@ -7,6 +7,7 @@ import importlib.util
 import io
 import json
 import re
+from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
@@ -57,6 +58,13 @@ def world(folder: Path) -> World:
         releases.mteb(made.hub, name, collection(name, id=f"{name}{{number}}"))
     for name in ("Cmedqa", "Covid", "Ecom", "Medical", "Video"):
         releases.c_mteb(made.hub, f"{name}Retrieval", collection(name, language="zh"))
+    pins: dict[str, dict[str, str]] = json.loads(
+        resources.files("harness_mteb").joinpath("revisions.json").read_bytes()
+    )
+    for name, commit in ((name, commit) for listed in pins.values() for name, commit in listed.items()):
+        settings = made.hub / "datasets" / name / ".hub.json"
+        if settings.parent.is_dir():
+            settings.write_text(json.dumps({"commits": [commit]}))
     made.downloads.update(fetched.files(folder / "downloads"))
     addresses.table(made.packages, made.downloads)
     addresses.certificate(made.certificate, made.downloads)
