@@ -81,8 +81,8 @@ def examples(step: Examples, task: Task) -> Outcome:
             drawn = drawn[_unlike(drawn, known, texts)[0]]
             if mined.without_answer:
                 known_answers = queries.answers[query]
-                silent = [not answers.has_answer(known_answers, text) for text in texts.take(drawn)]
-                drawn = drawn[np.array(silent, np.bool_)]
+                keeps = [not answers.has_answer(known_answers, text) for text in texts.take(drawn)]
+                drawn = drawn[np.array(keeps, np.bool_)]
             drawn = drawn[: mined.fill - len(passages)]
             filled += len(drawn)
             passages = np.concatenate([passages, drawn])

@@ -15,25 +15,30 @@ def lines(plan: Plan, store: Store) -> Iterator[str]:
     """A line for each model whose trainer can count its steps, if the size of its training data is known:
     from the suite, which may state that of a publication, or from examples in the store."""
     for spec in plan.suite.models:
+        if spec.train.entry.record.steps is None:
+            continue
         parts = []
         listed = _listed(plan, store, spec)
         if listed is not None:
-            parts.append(f"{_steps(spec, *listed):,} steps")
+            parts.append(f"{steps_of(spec, *listed):,} steps")
         if spec.paper is not None:
-            count = _steps(spec, spec.paper.queries, spec.paper.positives)
+            count = steps_of(spec, spec.paper.queries, spec.paper.positives)
             size = f"{spec.paper.queries:,} queries and {spec.paper.positives:,} positives"
             stated = "" if spec.paper.steps is None else f", and {spec.paper.steps:,} in the paper"
             parts.append(f"{count:,} steps with the paper's {size}{stated}")
-        if parts and spec.train.entry.record.steps is not None:
+        if parts:
             yield f"  trains {spec.name}: {'; '.join(parts)}"
 
 
-def _steps(spec: ModelSpec, queries: int, positives: int) -> int:
+def steps_of(spec: ModelSpec, queries: int, positives: int) -> int:
+    """The number of steps of a model's training on so many queries and positives; 0 if its trainer does not
+    say."""
     record, negatives = spec.train.entry.record, spec.negatives
+    if record.steps is None:
+        return 0
     take, apart = (0, False) if negatives is None else (negatives.take, negatives.apart)
-    return 0 if record.steps is None else record.steps(
-        spec.train.params, TrainingSize(queries, positives, take, apart)
-    )  # fmt: skip
+    count: int = record.steps(spec.train.params, TrainingSize(queries, positives, take, apart))
+    return count
 
 
 def _listed(plan: Plan, store: Store, spec: ModelSpec) -> tuple[int, int] | None:

@@ -229,11 +229,12 @@ def plain(spec: ModelSpec) -> JSON:
         return None if section is None else dataclasses.astuple(section)
 
     train, tried = spec.train, values(spec.validate)
-    mined = None
+    mined: JSON = None
     if spec.negatives is not None:
-        named = dataclasses.asdict(spec.negatives)
-        file = named.pop("file")
-        mined = [*named.values(), *([file.name] if file else [])]
+        keys = dataclasses.asdict(spec.negatives)
+        file, answerless = keys.pop("file"), keys.pop("without_answer")
+        # keys that came later stand at the end, and only if they are given
+        mined = [*keys.values(), *([file.name] if file else []), *(["without_answer"] * answerless)]
     return params.plain([spec.name, train.name, train.as_written, spec.on, mined, tried, spec.seeds,
                          spec.level, spec.queries])  # fmt: skip
 

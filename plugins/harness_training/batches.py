@@ -71,8 +71,8 @@ def instances_of(examples: Examples, unit: str, single: bool = False, scored: bo
         made = each_query(queries)
         if not examples.apart:
             return made
-        twice = [np.concatenate([part, part]) for part in made[:3]]
-        return Instances(*twice, np.arange(2 * len(queries)) >= len(queries))
+        query, positive, negative = (np.concatenate([part, part]) for part in made[:3])
+        return Instances(query, positive, negative, np.arange(2 * len(queries)) >= len(queries))
     lists: list[tuple[int, int, int, bool]] = []
     for apart in (False, True) if examples.apart else (False,):
         good, bad = _pools(examples, apart)

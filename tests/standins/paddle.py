@@ -66,6 +66,8 @@ ARCHIVES = {
         for data in ("marco", "nq")
         for state in ("warmup", "trained")
     },
+    **{name: Kind(TWO, toolkit=False) for name in ("ernie_base_twin_init", "ernie_base_1.0_twin_CN")},
+    **{name: Kind(("",), toolkit=False) for name in ("ernie_large_en", "ernie_base_1.0_CN")},
     "dual_params": Kind(TWO, chinese=True, toolkit=False),
     "cross_params": Kind(("",), "_cls_out", chinese=True, toolkit=False),
 }

@@ -95,8 +95,8 @@ def length(folder: Path, most: int | None) -> int | None:
 
 
 def unstated_type(folder: Path) -> str | None:
-    """The model type of a folder whose config.json is older than that key: it is BERT's if it has the settings
-    of Google's BERT beside a vocab.txt. None if the type is stated, or not known."""
+    """The model type of a folder whose config.json is older than that key: BERT's, if it has the settings of
+    Google's BERT beside a vocab.txt. None if the type is stated, or not known."""
     config = read(folder / "config.json") or {}
     if "model_type" in config or "type_vocab_size" not in config:
         return None

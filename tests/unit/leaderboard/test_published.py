@@ -27,6 +27,7 @@ TABLES = {
     "rocketqav2": [2, 3, 4],
     "t2ranking": [4, 5, 6],
 }
+RELEASES = {"dureader-retrieval-dev": [1], "t2ranking-dev": [1, 2]}  # of READMEs, which are not here
 
 
 def printed_rows(text: str, number: int) -> list[list[str]]:
@@ -97,7 +98,7 @@ def test_a_changed_number_a_missing_row_and_a_swapped_one_are_found():
 def test_every_table_that_is_promised_is_there():
     assert {
         name: [table.number for table in published_tables.read(FOLDER / name).tables] for name in PAPERS
-    } == TABLES
+    } == TABLES | RELEASES
 
 
 @pytest.mark.parametrize("name", PAPERS)
