@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import textwrap
 from collections import Counter
@@ -186,19 +187,20 @@ def _ran(claim: Claim) -> Claim:
         why = "; ".join(filter(None, [why, *(rehearsed.expected()[f"{name} / {row}"] for row in failed[:1])]))
     elif rehearsal:
         ran.append("rehearsed")
-    if _has(SUITES / name, system):
+    if system in _systems(SUITES / name):
         ran.append("here")
     senders = sorted((SUITES / name / ELSEWHERE).glob("*"))
-    ran += [f"elsewhere ({folder.name})" for folder in senders if _has(folder, system)]
+    ran += [f"elsewhere ({folder.name})" for folder in senders if system in _systems(folder)]
     return Claim(claim.place, why, tuple(ran))
 
 
-def _has(folder: Path, system: str) -> bool:
-    """Whether the leaderboard in a folder, if there is one, has a good row of the system or of its seeds."""
+@functools.cache
+def _systems(folder: Path) -> frozenset[str]:
+    """The systems with a good row in the leaderboard of a folder, if there is one; of seeds, their system."""
     if not (folder / board_file.FILE).exists():
-        return False
+        return frozenset()
     rows = board_file.read(folder).data.rows
-    return any(row.status == "ok" and row.system.partition(",seed=")[0] == system for row in rows)
+    return frozenset(row.system.partition(",seed=")[0] for row in rows if row.status == "ok")
 
 
 def check_places(places: Iterator[str]) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import published_tables as published
+import rehearsed
 import reproduction
 from harness import catalogue
 
@@ -69,6 +70,14 @@ def test_a_number_in_the_documents_is_the_number_of_what_there_is(page, claim, c
 def test_the_page_of_what_is_reproduced_is_up_to_date():
     text = (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
     assert text == reproduction.page(), "run: python tools/reproduction.py > docs/reproduction.md"
+
+
+def test_no_row_is_present_without_its_rehearsal(monkeypatch):
+    rows = [row for paper in papers() for row in reproduction.rows_of(paper) if row.state == "present"]
+    assert all("rehearsed" in claim.ran for row in rows for claim in row.claims)
+    monkeypatch.setattr(rehearsed, "record", dict)
+    assert rows
+    assert not any(row.state == "present" for paper in papers() for row in reproduction.rows_of(paper))
 
 
 def test_every_printed_row_is_on_that_page():
