@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from harness.plugin import Facts, Reranker, Retriever, hookimpl, param
+from harness.plugin import Facts, IndexBytes, Reranker, Retriever, hookimpl, param
 
 Auto = Literal["auto"]
 
@@ -80,6 +80,12 @@ def missing_files(params: ColbertParams) -> Sequence[str]:
     return models.missing_files(params.model, params.revision)
 
 
+def index_bytes(params: ColbertParams) -> IndexBytes | None:
+    from harness_colbert.settings import index_bytes
+
+    return index_bytes(params)
+
+
 # What the retriever and the re-ranker have in common, so that on the same texts they share one index.
 SAID: dict[str, Any] = {
     "name": "colbert",
@@ -88,6 +94,7 @@ SAID: dict[str, Any] = {
     "libraries": ("torch", "transformers", "tokenizers", "numba"),
     "resolve": resolve,
     "missing_files": missing_files,
+    "index_bytes": index_bytes,
 }
 
 
