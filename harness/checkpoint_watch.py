@@ -16,7 +16,7 @@ from harness.problems import shown_path
 from harness.suite import Suite, System
 from harness.suite.models import models_of
 
-WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
+WEIGHTS = ("model.safetensors", "pytorch_model.bin")  # or the index of several such files
 SETTLED = 5.0  # seconds for which a checkpoint's files must be unchanged before it is used
 
 
@@ -103,7 +103,8 @@ def _checkpoints(folder: Path) -> Sequence[Path]:
     whole = [
         path
         for path in folder.iterdir()
-        if (path / "config.json").is_file() and any((path / name).is_file() for name in WEIGHTS)
+        if (path / "config.json").is_file()
+        and any((path / f"{name}{end}").is_file() for name in WEIGHTS for end in ("", ".index.json"))
     ]
     return sorted(whole, key=lambda path: (_written(path), path.name))
 

@@ -197,6 +197,17 @@ class VectorSearcher(Searcher, Protocol):
     def search_vectors(self, queries: Floats, k: int, within: Ints | None = None) -> Hits: ...
 
 
+@runtime_checkable
+class IdSearcher(Searcher, Protocol):
+    """The searcher of a retriever that takes queries in the form `ids`."""
+
+    def search_ids(
+        self, ids: Sequence[str], texts: Sequence[str], k: int, within: Ints | None = None
+    ) -> Hits:
+        """The hits of queries, given by the dataset's ids and texts. No rewriter has changed the queries."""
+        ...
+
+
 class Writer(Protocol):
     def rewrite(self, queries: Sequence[str], feedback: Hits | None) -> Rewritten:
         """The rewritten queries, in the form that the record's `gives` names. `feedback` are the hits of the

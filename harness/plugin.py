@@ -10,7 +10,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from harness import contracts, functions
-from harness.contracts import Rescore, Searcher, TermSearcher, Texts, VectorSearcher
+from harness.contracts import IdSearcher, Rescore, Searcher, TermSearcher, Texts, VectorSearcher
 from harness.errors import ContractError, HarnessError, NoLanguage, Problems, StoreError
 from harness.findings import Finding
 from harness.hookspecs import hookimpl
@@ -62,6 +62,7 @@ from harness.types import (
     Structure,
     TermStatistics,
     Training,
+    TrainingSize,
     Unit,
 )
 
@@ -105,11 +106,13 @@ __all__ = [
     "API", "CURRENT", "FILL", "JSON", "ROWS", "UNJUDGED", "Addition", "Analyser", "Analysis",
     "AnalysisInput", "Batch", "Card", "Column", "ColumnUnit", "Combiner", "Command", "Context",
     "ContractError", "Dataset", "Document", "Edit", "Examples", "Facts", "Finding", "Floats", "Form",
-    "HarnessError", "Hits", "Ideal", "IndexBytes", "IndexPart", "Inputs", "Ints", "Judged", "Judgement",
+    "HarnessError", "Hits", "IdSearcher", "Ideal", "IndexBytes", "IndexPart", "Inputs", "Ints", "Judged",
+    "Judgement",
     "Made", "Maker", "MakerInput", "Meant", "Measure", "Need", "NoLanguage", "NoParams", "Official", "Part",
     "Parts", "Passage", "Pool", "Problem", "Problems", "Protocol", "Query", "Reranker", "Rescore",
     "Retriever", "Rewriter", "Rewritten", "Searcher", "StepContext", "StoreError", "Structure",
-    "SystemRun", "TermSearcher", "TermStatistics", "Texts", "TrainedModel", "Trainer", "Training", "Unit",
+    "SystemRun", "TermSearcher", "TermStatistics", "Texts", "TrainedModel", "Trainer", "Training",
+    "TrainingSize", "Unit",
     "VectorSearcher", "View", "contracts", "exported_card", "functions", "hookimpl", "judging",
     "nearest", "param", "shown_path", "unknown",
 ]  # fmt: skip

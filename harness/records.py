@@ -9,11 +9,12 @@ import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from harness import contracts
 from harness.problems import Need
-from harness.types import ColumnUnit, Facts, Form, Part, Unit
+from harness.types import ColumnUnit, Facts, Form, Part, TrainingSize, Unit
 
 _TARGET = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 
@@ -93,6 +94,8 @@ class Record:
     resolve: Callable[[Any, Facts], Any] | None = None  # replaces `auto` in parameters while planning
     # parameters -> the missing files, such as a model's weights; asked while planning, required only by a run
     missing_files: Callable[[Any], Sequence[str | Need]] | None = None
+    # parameters -> lines on the files that a run will read, for people; asked when a plan is shown or run
+    notes: Callable[[Any], Sequence[str]] | None = None
     # "all": the method keeps all cores busy by itself; "one": several workers of a machine share its steps
     cores: Literal["one", "all"] = "one"
     # parameters -> the records that the method builds on, as (kind, name); these enter the key too
@@ -145,6 +148,8 @@ class Retriever(Record):
     from_word: FromWord | None = None  # the words of `harness eval` that it knows beside its name
     first: bool = False  # whether `harness eval` gives a re-ranker the hits of this retriever
     index_bytes: IndexBytesOf | None = None  # for the dry run
+    # the file of a suite's `negatives: {file: ...}` -> the parameters with which this retriever reads it
+    of_file: Callable[[Path], Mapping[str, Any]] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,11 +182,13 @@ class Combiner(Record):
 @dataclass(frozen=True, kw_only=True)
 class Trainer(Record):
     """A trainer, which makes models. `parts` gives the names of the models that one training makes, each in a
-    folder. `backbone` names a parameter that names a model, if a made model cannot be loaded without it."""
+    folder. `backbone` names a parameter that names a model, if a made model cannot be loaded without it.
+    `steps` gives the number of steps of a training; the dry run shows it."""
 
     build: Build[Callable[[Any], contracts.Trainer]] = Build()
     parts: Callable[[Any], tuple[str, ...]] = lambda params: ("model",)
     backbone: str | None = None
+    steps: Callable[[Any, TrainingSize], int] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,6 +202,7 @@ class Maker(Record):
     systems: tuple[str, ...] = ()  # parameters that name systems of the suite; `make` is given their runs
     splits: tuple[str, ...] = ()  # parameters that name datasets or DATASET/SPLIT; `make` is given these
     encoder: str | None = None  # the parameter that holds `{RETRIEVER: {parameters}}`, or null
+    scorer: str | None = None  # the parameter that holds `{RERANKER: {parameters}}`, or null
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,12 +7,21 @@ from pathlib import Path
 from typing import NamedTuple
 
 
+class Converted(NamedTuple):
+    """Where models in other formats are kept as safetensors."""
+
+    folder: Path
+    digests: Path  # the folder of the remembered digests of files
+    read: set[str] | None = None  # the files that the step has read so, as its row shows them
+
+
 class StepContext(NamedTuple):
     """The step that this process executes. Outside of a worker there is none."""
 
     step: str = ""  # its id
     responses: Path | None = None  # the folder in which the answers of services are kept
     backbones: tuple[Path, ...] = ()  # models without which its made models cannot be loaded
+    converted: Converted | None = None
 
 
 # Threads that a method starts do not see it; a method reads it where it is made or opened.

@@ -31,7 +31,7 @@ Unit: TypeAlias = Literal["passage", "document"]
 ColumnUnit: TypeAlias = Literal["passage", "document", "first"]
 Part: TypeAlias = Literal["corpus", "queries", "judgements"]
 PARTS: tuple[Part, ...] = ("corpus", "queries", "judgements")
-Form: TypeAlias = Literal["text", "terms", "vectors"]  # the form of a query
+Form: TypeAlias = Literal["text", "terms", "vectors", "ids"]  # the form of a query
 
 
 class Passage(NamedTuple):
@@ -169,6 +169,7 @@ class Rewritten(NamedTuple):
     texts: list[str] | None = None
     terms: list[dict[str, float]] | None = None  # the retriever's own terms, each with a weight above 0
     vectors: Floats | None = None  # float32[Q, d]
+    ids: list[str] | None = None  # the dataset's ids, beside the texts of queries that are not rewritten
 
 
 class TermStatistics(NamedTuple):
@@ -212,6 +213,18 @@ class Examples(NamedTuple):
     texts_at: Callable[[Ints], list[str]]  # positions -> texts
     undenoised: Pool | None = None  # the negatives before any was removed by its score
     share: float = 0.0  # the share of the negatives that are drawn from `undenoised`
+    judged: Pool | None = None  # with `apart`: the positives without those by score
+    apart: bool = False  # whether an epoch also has lists of `judged` positives and `undenoised` negatives
+    titles_at: Callable[[Ints], list[str]] | None = None  # positions -> titles; "" if there is none
+
+
+class TrainingSize(NamedTuple):
+    """What the number of steps of a training depends on, beside its parameters."""
+
+    queries: int  # the queries that have a positive
+    positives: int
+    take: int  # the largest number of negatives of a list
+    apart: bool  # whether undenoised lists stand beside the others
 
 
 class Training(NamedTuple):

@@ -71,7 +71,7 @@ class Paper(NamedTuple):
     name: str
     citation: str
     url: str
-    text: str  # the name of the file with the paper's text, for those who have it
+    text: str | None  # the file with the paper's text, for those who have it; None for a README
     datasets: Mapping[str, Mapping[str, JSON]]
     columns: Mapping[str, str]  # label -> the paper's name of the column
     tables: tuple[Printed, ...]

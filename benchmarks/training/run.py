@@ -73,7 +73,7 @@ def ours(
     def step() -> float:
         nonlocal done
         given = slice(done * count % len(queries), done * count % len(queries) + count)
-        batch = batches.Batch(queries[given], texts[given], lists, silent, every)
+        batch = batches.Batch(queries[given], texts[given], lists, silent, every, lists >= 0)
         vectors = torch.zeros(2 * count, towers["passage"].width)
         with loop.threads_for(towers):
             optimiser.zero_grad(set_to_none=True)

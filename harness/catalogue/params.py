@@ -7,7 +7,7 @@ import functools
 import os
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +90,9 @@ def schema_of(field: dataclasses.Field[Any], hint: Any) -> JSON:
 
 
 def _type_schema(hint: Any, bounds: dict[str, float]) -> JSON:
-    simple = {bool: "boolean", str: "string", Path: "string", type(None): "null"}
+    simple = {bool: "boolean", str: "string", type(None): "null"}
+    if hint is Path:
+        return {"type": "string", "minLength": 1}
     if hint in simple:
         return {"type": simple[hint]}
     if hint in (int, float):
@@ -138,6 +140,20 @@ def paths_in(value: Any) -> list[Path]:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return [path for name in fields_of(type(value)) for path in paths_in(getattr(value, name))]
     return []
+
+
+def with_paths(value: Any, change: Callable[[Path], Path]) -> Any:
+    """A parameter's value with the result of `change` in the place of each path."""
+    if isinstance(value, Path):
+        return change(value)
+    if isinstance(value, Mapping):
+        return {key: with_paths(item, change) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return tuple(with_paths(item, change) for item in value)
+    if paths_in(value):
+        changed = {name: with_paths(getattr(value, name), change) for name in fields_of(type(value))}
+        return dataclasses.replace(value, **changed)
+    return value
 
 
 def is_list(hint: Any) -> bool:

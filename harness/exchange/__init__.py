@@ -12,6 +12,7 @@ from harness.exchange import (
     ir_metadata,
     model_export,
     mteb_export,
+    results_export,
     run_form_export,
     table_export,
     training_export,
@@ -32,6 +33,7 @@ FORMS: dict[str, Writer] = {
     "mteb": mteb_export.write,
     "csv": table_export.write,
     "model": model_export.write,
+    "results": results_export.write,
     **{form: partial(training_export.write, form=form) for form in training_export.FORMS},
     **{form: partial(run_form_export.write, form=form) for form in run_form_export.ENDINGS},
 }

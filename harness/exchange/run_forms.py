@@ -36,6 +36,7 @@ FORMS = (*COLUMNS, "dureader")
 CODED = pa.dictionary(pa.int32(), pa.string())
 TYPES = {"query": CODED, "passage": CODED, "rank": pa.int64(), "score": pa.float64()}
 RANK = re.compile(r"[0-9]{1,18}")
+HEADER = (b"qid", b"pid")  # T2Ranking's runs of the training queries begin with a line of names
 PICKLE, JSON_START = b"\x80", b"{"
 
 
@@ -76,16 +77,20 @@ def _form_of(path: Path) -> str:
             raise HarnessError(f"{path}:1: {width} columns are no form of runs; known are: {known}")
         return named[0]
     ranks = _table(path, "msmarco")
+    if _is_header(first):
+        return "msmarco" if first.split()[2] in (b"index", b"rank") else "tevatron"
     if ranks is None:
         return "tevatron"
     row, rank = _codes(ranks, "query"), ranks["rank"].to_numpy()
     order = np.lexsort((rank, row))
-    if (rank[order] == _places(row[order]) + 1).all():
+    if rank.min() < 2 and (rank[order] == _places(row[order]) + rank.min()).all():
         return "msmarco"
-    problem = (
-        "the third column may hold ranks or scores: whole numbers that do not count 1, 2, 3 in each query"
-    )
+    problem = "the third column may hold ranks or scores: whole numbers that do not count from 1 or 0"
     raise HarnessError(f"{path}: {problem}; say which with --run-form msmarco (ranks) or tevatron (scores)")
+
+
+def _is_header(first: bytes) -> bool:
+    return tuple(first.split()[:2]) == HEADER
 
 
 def _first_line(path: Path) -> bytes:
@@ -105,13 +110,13 @@ def _first_line(path: Path) -> bytes:
 
 def _table(path: Path, form: str) -> pa.Table | None:
     """The columns of the file. None for a damaged file, whose problem `_explain` then reports."""
-    names = COLUMNS[form]
+    names, first = COLUMNS[form], _first_line(path)
     try:
         table = pyarrow.csv.read_csv(
             path,
-            read_options=pyarrow.csv.ReadOptions(column_names=names),
+            read_options=pyarrow.csv.ReadOptions(column_names=names, skip_rows=int(_is_header(first))),
             parse_options=pyarrow.csv.ParseOptions(
-                delimiter="\t" if b"\t" in _first_line(path) else " ", quote_char=False
+                delimiter="\t" if b"\t" in first else " ", quote_char=False
             ),
             convert_options=pyarrow.csv.ConvertOptions(
                 column_types={name: TYPES[name] for name in names}, strings_can_be_null=False
@@ -228,7 +233,7 @@ def _explain(path: Path, form: str) -> NoReturn:
     ranked: dict[str, list[tuple[int, float, int]]] = {}  # query -> rank, score, line
     for number, line in lines_of(path):
         words = line.split()
-        if not words:
+        if not words or (number == 1 and _is_header(line.encode())):
             continue
 
         def refuse(problem: str, number: int = number) -> NoReturn:

@@ -10,16 +10,21 @@ import numpy as np
 
 from harness.collection.composed_texts import View
 from harness.collection.judgements import Judged, judging
+from harness.errors import HarnessError
 from harness.execution.task import Outcome, Task
+from harness.scoring import answers
 from harness.steps.examples import Examples
 from harness.types import Hits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from harness.collection.corpus import Corpus
+    from harness.collection.queries import Queries
     from harness.types import Floats, Ints
 
-POSITIVES, NEGATIVES, UNDENOISED = "positives.npz", "negatives.npz", "undenoised.npz"
+POSITIVES, NEGATIVES = "positives.npz", "negatives.npz"
+UNDENOISED, JUDGED = "undenoised.npz", "judged.npz"
 FILLING = 1  # the purpose of random numbers; part of their seeds
 
 
@@ -38,11 +43,12 @@ def examples(step: Examples, task: Task) -> Outcome:
         _write(task.folder / NEGATIVES, none)
         return Outcome({**_counts(good, none), "duplicates_of_positives": 0}, {})
     hits = task.hits(mined.hits)
+    answered = _answered(read, queries, hits, mined.depth, task) if mined.without_answer else None
     positives: list[tuple[Ints, Floats]] = []
     negatives: list[tuple[Ints, Floats]] = []
     undenoised: list[tuple[Ints, Floats]] = []
     candidates = np.flatnonzero(read.candidate)
-    duplicates = trusted = filled = 0
+    duplicates = trusted = filled = with_answer = 0
     for query, known in enumerate(good):
         passages, scores = _top(hits, query, mined.depth)
         if mined.positives_above is not None and len(known):
@@ -51,10 +57,18 @@ def examples(step: Examples, task: Task) -> Outcome:
             trusted += int(sure.sum())
             known = np.union1d(known, passages[sure])
         positives.append((known, _scores_of(known, hits, query)))
+        if answered is not None:
+            without = ~answered[query, : len(passages)]
+            with_answer += int((~without).sum())
+            passages, scores = passages[without], scores[without]
+        if mined.apart:
+            raw, _ = _unlike(passages, good[query], texts)
+            undenoised.append((passages[raw], scores[raw]))
         unlike, same = _unlike(passages, known, texts)
         duplicates += same
         passages, scores = passages[unlike], scores[unlike]
-        undenoised.append((passages, scores))
+        if not mined.apart:
+            undenoised.append((passages, scores))
         within = np.ones(len(passages), np.bool_)
         if mined.below is not None:
             within &= scores < mined.below
@@ -64,7 +78,12 @@ def examples(step: Examples, task: Task) -> Outcome:
         if len(passages) < mined.fill and len(known):
             drawn = np.random.default_rng([FILLING, query]).permutation(candidates)[: 2 * mined.fill + 16]
             drawn = drawn[~np.isin(drawn, passages)]
-            drawn = drawn[_unlike(drawn, known, texts)[0]][: mined.fill - len(passages)]
+            drawn = drawn[_unlike(drawn, known, texts)[0]]
+            if mined.without_answer:
+                known_answers = queries.answers[query]
+                keeps = [not answers.has_answer(known_answers, text) for text in texts.take(drawn)]
+                drawn = drawn[np.array(keeps, np.bool_)]
+            drawn = drawn[: mined.fill - len(passages)]
             filled += len(drawn)
             passages = np.concatenate([passages, drawn])
             scores = np.concatenate([scores, np.full(len(drawn), np.nan, np.float32)])
@@ -73,13 +92,31 @@ def examples(step: Examples, task: Task) -> Outcome:
     _write(task.folder / NEGATIVES, negatives)
     if mined.undenoised:
         _write(task.folder / UNDENOISED, undenoised)
+    if mined.apart:
+        _write(task.folder / JUDGED, [(known, _scores_of(known, hits, i)) for i, known in enumerate(good)])
     facts = {
         **_counts([known for known, _ in positives], negatives),
         "duplicates_of_positives": duplicates,
         "positives_by_score": trusted,
         "random_negatives": filled,
+        **({"with_an_answer": with_answer} if mined.without_answer else {}),
     }
     return Outcome(facts, {})
+
+
+def _answered(read: Corpus, queries: Queries, hits: Hits, depth: int, task: Task) -> NDArray[np.bool_]:
+    """bool[Q, depth]: which of the first hits contain an answer of their query, in the text or the title."""
+    if not any(queries.answers):
+        raise HarnessError(
+            "negatives: without_answer: the queries have no answers; give them, or leave it out"
+        )
+    labels = answers.labels(read, queries, hits, depth, lambda done: task.progress(done, None))
+    answered: NDArray[np.bool_] = labels > 0
+    for query, known in enumerate(queries.answers):
+        cells = np.flatnonzero(labels[query] == 0)
+        titles = read.titles(read.document_of[hits.passages[query, cells]])
+        answered[query, cells] = [answers.has_answer(known, title) for title in titles]
+    return answered
 
 
 def _counts(good: Sequence[Ints], bad: Sequence[tuple[Ints, Floats]]) -> dict[str, int]:

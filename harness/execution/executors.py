@@ -132,6 +132,19 @@ def _join(task: Task, parts: Sequence[str]) -> Outcome:
     return CUTTINGS[type(task.record)].join(task.record, task, [task.store.read(part) for part in parts])
 
 
+def with_formats(
+    facts: dict[str, JSON], formats: set[str], parts: Sequence[Artifact], whole: bool
+) -> dict[str, JSON]:
+    """The facts of a step with the files of models that it has read in other formats than safetensors. Those
+    of a whole step are reported; those of a part are kept for the step that joins it."""
+    read = sorted(formats.union(*(part.facts.get("weights", ()) for part in parts)))
+    if not read:
+        return facts
+    if not whole:
+        return {**facts, "weights": read}
+    return {**facts, "reported": {**facts.get("reported", {}), "weights": read}}
+
+
 def with_parts(cost: dict[str, JSON], parts: Sequence[Artifact]) -> dict[str, JSON]:
     """The cost of a joined step: its own time and that of its parts added up, and the highest peak of
     memory."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from harness.collection.queries import Queries
-from harness.contracts import Reporting, Searcher, TermSearcher, VectorSearcher, Writer
+from harness.contracts import IdSearcher, Reporting, Searcher, TermSearcher, VectorSearcher, Writer
 from harness.errors import ContractError, check_is
 from harness.execution.task import Outcome, Task, reported
 from harness.steps import results
@@ -98,7 +98,7 @@ def _check_terms(rows: Sequence[dict[str, float]]) -> None:
 def rewritten_of(task: Task, made: Ref[results.Rewritten] | None, queries: Queries) -> Rewritten:
     """The queries as a step has rewritten them; the queries of the dataset if there is no such step."""
     if made is None:
-        return Rewritten(texts=queries.texts)
+        return Rewritten(texts=queries.texts, ids=queries.ids)
     artifact = task.read(made)
     return rewritten_files.load(artifact.folder, artifact.facts["form"])
 
@@ -108,12 +108,15 @@ def part_of(rewritten: Rewritten, rows: slice) -> Rewritten:
         None if rewritten.texts is None else rewritten.texts[rows],
         None if rewritten.terms is None else rewritten.terms[rows],
         None if rewritten.vectors is None else rewritten.vectors[rows],
+        None if rewritten.ids is None else rewritten.ids[rows],
     )
 
 
 def search(searcher: Searcher, rewritten: Rewritten, k: int, within: Ints | None = None) -> Hits:
     """A retriever's best `k` hits for queries of any form. If `within` is given, only these positions are
     scored."""
+    if isinstance(searcher, IdSearcher) and rewritten.ids is not None and rewritten.texts is not None:
+        return searcher.search_ids(rewritten.ids, rewritten.texts, k, within)
     if rewritten.texts is not None:
         return (
             searcher.search(rewritten.texts, k)

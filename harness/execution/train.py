@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from harness.collection.composed_texts import View
 from harness.errors import HarnessError
-from harness.execution.examples import NEGATIVES, POSITIVES, UNDENOISED
+from harness.execution.examples import JUDGED, NEGATIVES, POSITIVES, UNDENOISED
 from harness.execution.task import Outcome, Task, reported
 from harness.steps.train import Train
 from harness.types import JSON, Examples, Pool, Training
@@ -39,7 +39,8 @@ def _joined_examples(step: Train, task: Task) -> Examples:
     """The examples of all splits that a model is trained on. The positions of each corpus follow those of the
     corpus before it."""
     texts: list[str] = []
-    pools: dict[str, list[Pool]] = {POSITIVES: [], NEGATIVES: [], **({UNDENOISED: []} if step.share else {})}
+    more = [*([UNDENOISED] if step.share or step.apart else []), *([JUDGED] if step.apart else [])]
+    pools: dict[str, list[Pool]] = {name: [] for name in (POSITIVES, NEGATIVES, *more)}
     views: list[View] = []
     offsets = [0]
     for source in step.sources:
@@ -51,13 +52,13 @@ def _joined_examples(step: Train, task: Task) -> Examples:
                 parts.append(Pool(kept["bounds"], kept["passages"] + offsets[-1], kept["scores"]))
         offsets.append(offsets[-1] + views[-1].size)
 
-    def texts_at(positions: Ints) -> list[str]:
+    def read(positions: Ints, of: Callable[[View, Ints], list[str]]) -> list[str]:
         which = np.searchsorted(offsets, positions, side="right") - 1
         taken = [""] * len(positions)
         for number, view in enumerate(views):
             places = np.flatnonzero(which == number)
             if len(places):
-                for place, text in zip(places, view.take(positions[places] - offsets[number]), strict=True):
+                for place, text in zip(places, of(view, positions[places] - offsets[number]), strict=True):
                     taken[place] = text
         return taken
 
@@ -68,8 +69,16 @@ def _joined_examples(step: Train, task: Task) -> Examples:
         kept = np.sort(np.random.default_rng(CHOOSING).permutation(known)[: step.queries])
         texts = [texts[query] for query in kept.tolist()]
         joined = {name: _chosen(pool, kept) for name, pool in joined.items()}
-    drawing = (step.take, step.draw, texts_at, joined.get(UNDENOISED), step.share)
-    return Examples(texts, joined[POSITIVES], joined[NEGATIVES], *drawing)
+    return Examples(
+        texts, joined[POSITIVES], joined[NEGATIVES], step.take, step.draw,
+        lambda positions: read(positions, View.take),
+        joined.get(UNDENOISED), step.share, joined.get(JUDGED), step.apart,
+        lambda positions: read(positions, _titles),
+    )  # fmt: skip
+
+
+def _titles(view: View, positions: Ints) -> list[str]:
+    return view.corpus.titles(view.corpus.document_of[positions])
 
 
 def _chosen(pool: Pool, queries: Ints) -> Pool:

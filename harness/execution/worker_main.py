@@ -25,7 +25,7 @@ from harness.errors import ContractError, HarnessError, StoreError
 from harness.execution import energy
 from harness.execution.error_text import error_text
 from harness.execution.requests import CountBlocks, Execute, Measure, decode
-from harness.step_context import CURRENT, StepContext
+from harness.step_context import CURRENT, Converted, StepContext
 from harness.steps import PartOfStep
 from harness.store import disk, responses
 from harness.store.artifacts import Store
@@ -144,7 +144,8 @@ def _measure(request: Measure, catalogue: Any, line: Line) -> None:
 
 def _do(request: Execute, store: Store, catalogue: Any, line: Line, kept: dict[str, Any]) -> None:
     """Do what is asked of a step. Methods that are opened meanwhile find the step's context."""
-    CURRENT.set(StepContext(request.whole, store.responses))
+    converted = Converted(store.converted, store.digests.folder, set())
+    CURRENT.set(StepContext(request.whole, store.responses, converted=converted))
     if request.whole not in kept:
         kept.clear()  # free the memory before another step needs it
     if isinstance(request, CountBlocks):
@@ -176,10 +177,18 @@ def _serve(request: Execute, store: Store, catalogue: Any, line: Line, kept: dic
         cost |= {**outcome.cost, "seconds": spent.before.seconds + outcome.cost["seconds"]}
         if whole == step and (services := responses.of_step(store.responses, step)) is not None:
             cost["services"] = services
+        parts = [store.read(part, trust=True) for part in request.parts]
         if request.parts:
-            cost = executors.with_parts(cost, [store.read(part, trust=True) for part in request.parts])
-        store.finish(step, request.record.keyed, outcome.facts, cost, durable=whole == step)
+            cost = executors.with_parts(cost, parts)
+        facts = executors.with_formats(outcome.facts, _formats(), parts, whole == step)
+        store.finish(step, request.record.keyed, facts, cost, durable=whole == step)
         line.tell("done", reused=False)
+
+
+def _formats() -> set[str]:
+    """The files of models that the step has read in other formats than safetensors."""
+    converted = CURRENT.get().converted
+    return (converted and converted.read) or set()
 
 
 def _tell_blocks(

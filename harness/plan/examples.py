@@ -17,11 +17,13 @@ def step(
     if negatives is not None and hits is not None:
         mined = Mined(
             hits=hits, depth=negatives.depth, below=negatives.below, above=negatives.above,
-            positives_above=negatives.positives_above, undenoised=negatives.undenoised > 0,
+            positives_above=negatives.positives_above, undenoised=negatives.undenoised != 0,
+            apart=negatives.apart, without_answer=negatives.without_answer,
             fill=negatives.take if negatives.fill else 0,
         )  # fmt: skip
     record = Examples(
         corpus=parts.corpus, queries=parts.queries, judgements=parts.judgements, level=level, negatives=mined
     )
-    subject = "" if negatives is None else f"negatives of {negatives.of}"
+    source = "" if negatives is None else negatives.of or (negatives.file and negatives.file.name)
+    subject = f"negatives of {source}" if source else ""
     return graph.add(record, collection.spec.name, subject)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from harness import made_models
+from harness.catalogue import params
 from harness.made_models import Made, Planned
 from harness.plan import context as contexts
 from harness.plan import datasets, examples, plugin_calls, systems, train, validate
@@ -17,7 +19,7 @@ from harness.steps.record import Ref
 from harness.steps.results import Lists, Weights
 from harness.steps.train import Source
 from harness.suite import Chosen, System
-from harness.suite.models import ModelSpec, Subset, Validation, models_of
+from harness.suite.models import ModelSpec, Negatives, Subset, Validation, models_of
 
 if TYPE_CHECKING:
     from harness.plan.context import Context
@@ -106,8 +108,11 @@ def _examples(context: Context, spec: ModelSpec, collection: Collection, seed: i
     negatives = spec.negatives
     if negatives is None:
         return examples.step(context.graph, collection, spec.level, None, None)
-    output = systems.output(context, collection, _system(context, negatives.of, seed))
     path = ("models", spec.name, "negatives")
+    if negatives.of is None:
+        output = systems.unshared(context, collection, _reader_of(context, spec, negatives))
+    else:
+        output = systems.output(context, collection, _system(context, negatives.of, seed))
     if output.unit != "passage":
         text = f"'{negatives.of}' finds documents, and negatives are passages; name another system"
         context.refuse(spec.place, path, text)
@@ -115,6 +120,24 @@ def _examples(context: Context, spec: ModelSpec, collection: Collection, seed: i
         text = f"depth: {negatives.depth}, but the suite's depth is {context.suite.depth}; raise that one"
         context.refuse(spec.place, path, text)
     return examples.step(context.graph, collection, spec.level, negatives, output.hits)
+
+
+def _reader_of(context: Context, spec: ModelSpec, negatives: Negatives) -> System:
+    """A system whose retriever reads the file that a model takes its negatives from."""
+    assert negatives.file is not None
+    entries = [entry for offers in context.catalogue.entries["retrievers"].values() for entry in offers]
+    entry = next((entry for entry in entries if entry.record.of_file is not None), None)
+    if entry is None:
+        path = ("models", spec.name, "negatives", "file")
+        context.refuse(spec.place, path, "no plugin is here that reads files of negatives; name a system")
+    given = dict(entry.record.of_file(negatives.file))
+    values, problems = params.convert(entry.record.params, given, Path())
+    assert not problems, problems
+    chosen = Chosen(entry, {"file": negatives.file.name}, values, spec.place)
+    return System(
+        name=negatives.file.name, base=spec.name, varied=(), context=None, retriever=chosen, unit="passage",
+        of=(), combine=None, rerank=(), place=spec.place, scored=False,
+    )  # fmt: skip
 
 
 def _system(context: Context, name: str, seed: int) -> str:

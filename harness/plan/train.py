@@ -26,7 +26,8 @@ def steps(
             before=checkpoints[-1] if checkpoints else None,
             take=negatives.take if negatives else 0,
             draw=negatives.draw if negatives else "sample",
-            share=negatives.undenoised if negatives else 0.0,
+            share=negatives.share if negatives else 0.0,
+            apart=negatives is not None and negatives.apart,
             queries=spec.queries, backbone=backbone(trainer), recipe=spec.name,
         )  # fmt: skip
         number = f" ({segment + 1} of {segments})" if segments > 1 else ""

@@ -18,6 +18,8 @@ class Mined(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     above: float | None
     positives_above: float | None  # passages with a higher score count as positive
     undenoised: bool  # whether the negatives before any was removed by its score are kept too
+    apart: bool  # whether these stand in lists of their own: trusted positives may be among them
+    without_answer: bool  # whether passages that contain an answer of the query are left out
     fill: int  # how many negatives each query gets at least, from the whole corpus if need be
 
 

@@ -30,6 +30,7 @@ class Train(ByMethod[Weights], frozen=True, kw_only=True, tag="train"):
     take: int  # the largest number of negatives of a query in one epoch
     draw: Literal["sample", "stride"]
     share: float  # the share of the negatives from before any was removed by its score
+    apart: bool  # whether these stand in lists of their own
     queries: int | None  # how many queries are drawn; None: all
     backbone: Annotated[Backbone | None, UNKEYED] = None  # None: the model's name on the hub is enough
     recipe: Annotated[str, UNKEYED] = ""  # the model's name in the suite

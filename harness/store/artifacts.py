@@ -37,6 +37,7 @@ class Store:
         self.logs = root / "logs"  # the output of steps that succeeded
         self.compiled = root / "compiled"  # numba's cache
         self.responses = root / "responses"  # the answers of services; made when a service is asked
+        self.converted = root / "converted"  # models in other formats as safetensors; made when one is read
         self.remote: Remote | None = None  # where finished artifacts are shared
         self._verified: dict[str, tuple[tuple[str, int, int, int], ...]] = {}
 
@@ -251,10 +252,11 @@ class Store:
 
     def leftovers(self, before: float) -> list[Path]:
         """The paths that `cache gc` may remove: partial steps and outputs of steps that were last changed
-        before the time `before`, and artifacts whose removal was interrupted."""
+        before the time `before`, models in other formats that were last used before, and artifacts whose
+        removal was interrupted."""
         old: list[Path] = []
-        folders = (self.partial, self.failures, self.logs)
-        for path in itertools.chain.from_iterable(folder.iterdir() for folder in folders):
+        folders = (self.partial, self.failures, self.logs, self.converted)
+        for path in itertools.chain.from_iterable(folder.glob("*") for folder in folders):
             with contextlib.suppress(FileNotFoundError):  # a run has finished the step meanwhile
                 if path.stat().st_mtime < before:
                     old.append(path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from harness.catalogue import params
@@ -24,17 +25,31 @@ if TYPE_CHECKING:
 class Negatives:
     """The rules by which a trainer takes negatives from a system's run on the training queries."""
 
-    of: str = key(help="the system whose run on the training queries is taken")
+    of: str | None = key(None, "the system whose run on the training queries is taken")
+    file: Path | None = key(None, "instead of a system: a run or training data of another tool")
     depth: int = key(50, "how many results of the run are candidates", minimum=1, maximum=MOST)
     take: int = key(4, "how many negatives a query gets in one epoch", minimum=1, maximum=MOST)
     below: float | None = key(None, "only candidates with lower scores")
     above: float | None = key(None, "only candidates with higher scores")
     draw: Literal["sample", "stride"] = key("sample", "at random, or with a stride from epoch to epoch")
     positives_above: float | None = key(None, "unjudged passages with a higher score are positives too")
-    undenoised: float = key(
-        0.0, "the share that is drawn without regard to 'below' and 'above'", minimum=0, maximum=1
-    )
+    undenoised: float | Literal["lists"] = key(
+        0.0,
+        "the share drawn without regard to 'below' and 'above'; 'lists': such lists beside the others",
+        minimum=0, maximum=1,
+    )  # fmt: skip
     fill: bool = key(False, "whether random passages are added where the run has too few")
+    without_answer: bool = key(False, "whether passages with an answer of the query are left out")
+
+    @property
+    def apart(self) -> bool:
+        """Whether undenoised negatives stand in lists of their own."""
+        return self.undenoised == "lists"
+
+    @property
+    def share(self) -> float:
+        """The share of undenoised negatives within a list."""
+        return 0.0 if self.undenoised == "lists" else self.undenoised
 
 
 @dataclass(frozen=True)
@@ -44,6 +59,15 @@ class Subset:
     of: str = key(help="the system whose best results are searched")
     depth: int = key(100, "how many results of each validation query", minimum=1, maximum=MOST)
     whole: bool = key(False, "whether the whole corpus is searched too, to see if it ranks alike")
+
+
+@dataclass(frozen=True)
+class Paper:
+    """The training of a publication that a recipe follows, as the publication counts it."""
+
+    queries: int = key(help="how many queries it has", minimum=1)
+    positives: int = key(help="how many positive passages these have together", minimum=1)
+    steps: int | None = key(None, "how many steps it takes, if that is known", minimum=1)
 
 
 SUBSET = within(Subset)
@@ -77,6 +101,9 @@ class Model:
         None, "how the best checkpoint is chosen; without it, the last", form=VALIDATION
     )
     seeds: tuple[int, ...] = key((), "one model for each; without it, the suite's seed", form=SEEDS)
+    paper: Paper | None = key(
+        None, "the size of a publication's training; the dry run shows the steps of both", form=within(Paper)
+    )
 
 
 @dataclass(frozen=True)
@@ -98,6 +125,7 @@ class ModelSpec(NamedTuple):
     place: Place
     level: int  # the lowest grade of a positive
     queries: int | None  # how many training queries are used; None: all
+    paper: Paper | None = None  # the size of a publication's training
 
 
 def referred(forms: Forms, node: Node, path: Keys) -> JSON:
@@ -138,7 +166,7 @@ def read(forms: Forms, node: Node, path: Keys) -> tuple[ModelSpec, ...]:
     forms.making = False
     return tuple(
         ModelSpec(name, keys.train, keys.on, keys.negatives, keys.validate, keys.seeds, item.place,
-                  keys.level, keys.queries)
+                  keys.level, keys.queries, keys.paper)
         for name, (item, keys) in read.items() if keys is not None
     )  # fmt: skip
 
@@ -153,6 +181,9 @@ def problems(
         for name, _ in [*spec.on, *([spec.validate.on] if spec.validate else [])]:
             if name not in known:
                 yield Problem(spec.place, path, unknown("dataset", name, known))
+        if spec.negatives and (spec.negatives.of is None) == (spec.negatives.file is None):
+            text = "expected either 'of', a system, or 'file', a run or training data"
+            yield Problem(spec.place, (*path, "negatives"), text)
         for name in systems_used([spec]):
             if name not in names:
                 yield Problem(spec.place, path, unknown("system", name, names))
@@ -167,7 +198,8 @@ def sound(
     """The models that can be planned, each without the keys that name an unknown dataset or system."""
     for spec in specs:
         on = tuple(split for split in spec.on if split[0] in datasets)
-        negatives = spec.negatives if spec.negatives and spec.negatives.of in systems else None
+        mined = spec.negatives
+        negatives = mined if mined and (mined.of in systems if mined.of else mined.file) else None
         validate = spec.validate
         if validate is not None:
             used = systems_used([spec._replace(negatives=None)])
@@ -178,7 +210,7 @@ def sound(
 
 def systems_used(specs: Sequence[ModelSpec]) -> list[str]:
     """The names of the systems that models take negatives from or are validated by."""
-    names = [spec.negatives.of for spec in specs if spec.negatives]
+    names = [spec.negatives.of for spec in specs if spec.negatives and spec.negatives.of]
     for tried in (spec.validate for spec in specs if spec.validate):
         names += [tried.of] if tried.of else []
         names += [tried.corpus.of] if tried.corpus else []
@@ -196,7 +228,13 @@ def plain(spec: ModelSpec) -> JSON:
     def values(section: Any) -> Any:  # without the keys' names, so that a digest does not change with these
         return None if section is None else dataclasses.astuple(section)
 
-    train, mined, tried = spec.train, values(spec.negatives), values(spec.validate)
+    train, tried = spec.train, values(spec.validate)
+    mined: JSON = None
+    if spec.negatives is not None:
+        keys = dataclasses.asdict(spec.negatives)
+        file, answerless = keys.pop("file"), keys.pop("without_answer")
+        # keys that came later stand at the end, and only if they are given
+        mined = [*keys.values(), *([file.name] if file else []), *(["without_answer"] * answerless)]
     return params.plain([spec.name, train.name, train.as_written, spec.on, mined, tried, spec.seeds,
                          spec.level, spec.queries])  # fmt: skip
 

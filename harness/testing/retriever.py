@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.contracts import TermSearcher, VectorSearcher
+from harness.contracts import IdSearcher, TermSearcher, VectorSearcher
 from harness.testing import hit_checks, interruption
 from harness.testing.subject import Subject, able, build, require
 from harness.testing.texts import QUERIES, SCRIPTS, MemoryTexts, sample, sentences, texts
@@ -229,6 +229,9 @@ def takes_the_forms_of_queries_that_it_names(subject: Subject, folder: Path) -> 
             isinstance(searcher, VectorSearcher), "it takes vectors, but its searcher is no VectorSearcher"
         )
         hits_by_form["vectors"] = searcher.search_vectors(searcher.encode(QUERIES), 10)
+    if "ids" in subject.record.queries:
+        require(isinstance(searcher, IdSearcher), "it takes ids, but its searcher is no IdSearcher")
+        hits_by_form["ids"] = searcher.search_ids(list(QUERIES), list(QUERIES), 10)
     for form, hits in hits_by_form.items():
         for row in range(len(QUERIES)):
             one, two = hit_checks.of(plain, row), hit_checks.of(hits, row)

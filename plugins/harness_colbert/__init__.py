@@ -18,7 +18,7 @@ class ColbertParams:
     authors, or from its artifact.metadata."""
 
     model: Path | str = param(help="a folder, a hub id, package:MODULE/FOLDER, or a short name")
-    revision: str = param("main", "the branch, tag or commit of a model of the hub")
+    revision: str = param("auto", "the branch, tag or commit of a model of the hub")
     query_length: int | Auto = param(
         "auto",
         "how many tokens a query has, including special ones; shorter queries are filled with [MASK]",
@@ -86,6 +86,12 @@ def index_bytes(params: ColbertParams) -> IndexBytes | None:
     return index_bytes(params)
 
 
+def notes(params: ColbertParams) -> Sequence[str]:
+    from harness.toolkit.neural import models
+
+    return models.notes(params.model, params.revision)
+
+
 # What the retriever and the re-ranker have in common, so that on the same texts they share one index.
 SAID: dict[str, Any] = {
     "name": "colbert",
@@ -95,6 +101,7 @@ SAID: dict[str, Any] = {
     "resolve": resolve,
     "missing_files": missing_files,
     "index_bytes": index_bytes,
+    "notes": notes,
 }
 
 

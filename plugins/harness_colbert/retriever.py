@@ -40,7 +40,7 @@ def encoder(params: ColbertParams, stored: str) -> Encoder:
     def prepare(batch: Batch) -> tuple[tokens.Tokens, tokens.Lost]:
         return tokens.tokenise(marks.passages, batch.texts, length)
 
-    return Encoder(prepare, model.passages(network, marks, params.device, stored), settings_file.dim)
+    return Encoder(prepare, model.passages(network, marks, params.device, stored), len(network.linear))
 
 
 def index(params: ColbertParams, texts: Texts, folder: Path, part: range | None = None) -> Mapping[str, JSON]:

@@ -91,7 +91,6 @@ def read(folder: Path) -> FolderSettings:
         return FolderSettings(
             query_maxlen=min(bge_m3.QUERY_LENGTH, places),
             doc_maxlen=min(bge_m3.PASSAGE_LENGTH, places),
-            dim=bge_m3.shape(folder, "colbert_linear")[0],
             m3=True,
         )
     try:

@@ -44,9 +44,9 @@ class Pairs:
     """An open re-ranker. It counts the scored pairs, and the pairs that each model's maximum length cut."""
 
     def __init__(self, params: CrossEncoderParams, texts: Texts) -> None:
-        weights, code = settings.weights_of(params), params.trust_remote_code
+        instead, code = settings.instead_of(params), params.trust_remote_code
         folders = [
-            models.folder(model, revision, weights, code) for model, revision in settings.named(params)
+            models.folder(model, revision, instead, code) for model, revision in settings.named(params)
         ]
         self._params = _completed(params, folders)
         self._texts = texts

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.plugin import HarnessError, Need, unknown
-from harness.toolkit.neural import backends, model_folder, models
+from harness.toolkit.neural import backends, model_folder, models, weight_files
+from harness.toolkit.neural.revisions import AUTO
 from harness_crossencoder import CrossEncoderParams, registry
 from harness_crossencoder.registry import Known
 
@@ -24,7 +25,7 @@ class FolderSettings(NamedTuple):
     positions: int | None  # the most tokens that the network has places for
     own_code: bool
     exported: bool  # whether the folder has an ONNX file
-    weights: bool  # whether the folder has safetensors
+    weights: bool  # whether the folder has weights that torch reads
 
 
 class Member(NamedTuple):
@@ -57,7 +58,7 @@ def resolved(params: CrossEncoderParams) -> CrossEncoderParams:
         [(m, m.known.kind if m.known else m.settings and m.settings.kind) for m in members],
     )
     if kind in ("monot5", "yes-no", "mxbai-v2") and backend == "onnx":
-        raise HarnessError(f"backend: {kind} runs by torch alone; name a folder with safetensors")
+        raise HarnessError(f"backend: {kind} runs by torch alone; name a folder with weights")
     device = backends.device(params.device, backend)
     settled: dict[str, Any] = {
         "backend": backend,
@@ -72,6 +73,7 @@ def resolved(params: CrossEncoderParams) -> CrossEncoderParams:
         settled |= {"model": members[0].model, "revision": members[0].revision}
     else:
         settled |= {
+            "revision": "main",
             "models": tuple(member.model for member in members),
             "revisions": tuple(member.revision for member in members),
         }
@@ -83,22 +85,25 @@ def missing_files(params: CrossEncoderParams) -> list[str | Need]:
     weights = [
         need
         for model, revision in named(params)
-        for need in models.missing_files(model, revision, weights_of(params))
-        if isinstance(model, Path) or not models.reachable(model, revision)
+        for need in models.missing_files(model, revision, instead_of(params))
     ]
     return weights + backends.absent("crossencoder", f"with the backend {params.backend}", params.backend)
 
 
-def weights_of(params: CrossEncoderParams) -> Sequence[str]:
-    """The patterns of the names of weight files."""
-    return model_folder.EXPORTS if params.backend == "onnx" else models.WEIGHTS
+def notes(params: CrossEncoderParams) -> list[str]:
+    return [line for member in named(params) for line in models.notes(*member, instead_of(params))]
+
+
+def instead_of(params: CrossEncoderParams) -> Sequence[str]:
+    """The patterns of the names of the files that are read instead of the weights."""
+    return model_folder.EXPORTS if params.backend == "onnx" else ()
 
 
 def named(params: CrossEncoderParams) -> list[tuple[Path | str, str]]:
     """Every model with its revision."""
     if params.model is not None:
         return [(params.model, params.revision)]
-    revisions = params.revisions or ("main",) * len(params.models)
+    revisions = params.revisions or (AUTO,) * len(params.models)
     return list(zip(params.models, revisions, strict=True))
 
 
@@ -116,7 +121,7 @@ def _member(model: Path | str, revision: str) -> Member:
         return Member(at, commit, known, None)
     described = read(folder)
     if not described.weights and (names := models.listed(at, commit)):  # the weights may be on the hub only
-        weights = any(name.endswith(".safetensors") for name in names)
+        weights = weight_files.among(names) is not None
         described = described._replace(exported=bool(model_folder.exported_among(names)), weights=weights)
     return Member(at, commit, known, described)
 
@@ -130,7 +135,7 @@ def read(folder: Path) -> FolderSettings:
         positions=positions,
         own_code=any(model_folder.own_code(config, kind) for kind in AUTO_CLASSES),
         exported=bool(model_folder.exported(folder)),
-        weights=any(folder.glob("*.safetensors")),
+        weights=weight_files.first({path.name for path in folder.glob("*")}) is not None,
     )
 
 

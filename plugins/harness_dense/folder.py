@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.plugin import HarnessError
-from harness.toolkit.neural import model_folder
+from harness.toolkit.neural import model_folder, torch_archives, weight_files
 
 # sentence-transformers' names of pooling modes -> ours
 POOLING = {"cls_token": "cls", "mean_tokens": "mean", "max_tokens": "max", "lasttoken": "last"}
@@ -38,7 +38,7 @@ class FolderSettings(NamedTuple):
     own_code: bool = False  # the folder has code, or names where to fetch it
     code: tuple[str, ...] = ()  # the hub's models whose code this model uses
     exported: tuple[str, ...] = ()  # the ONNX files, the preferred one first
-    weights: bool = False  # the folder has safetensors
+    weights: bool = False  # the folder has weights that torch reads
 
 
 def read(folder: Path) -> FolderSettings:
@@ -52,7 +52,7 @@ def read(folder: Path) -> FolderSettings:
         own_code=model_folder.own_code(config),
         code=() if model_folder.is_jina_bert(config) else model_folder.code_of(config),
         exported=model_folder.exported(folder),
-        weights=any(at.glob("*.safetensors")),
+        weights=weight_files.first({path.name for path in at.glob("*")}) is not None,
     )
     if original(at) is not None:
         described = described._replace(pooling="cls", similarity="dot", normalise=False)
@@ -67,13 +67,21 @@ def original(at: Path) -> str | None:
 
 
 def names_of_tensors(at: Path) -> frozenset[str]:
-    """The names of the tensors in model.safetensors, read from the file's header alone. The set is empty if
-    there is no such file."""
+    """The names of the tensors in the weights of a folder, and in an archive of torch other strings too,
+    without reading a tensor. The set is empty if there are no such files or they cannot be read."""
     try:
-        with (at / "model.safetensors").open("rb") as file:
+        chosen = weight_files.chosen(at)
+        if chosen is None:
+            return frozenset()
+        if chosen.listing is not None:
+            return frozenset(json.loads((at / chosen.listing).read_bytes())["weight_map"])
+        path = at / chosen.files[0]
+        if chosen.pickled:
+            return torch_archives.seen(path).strings
+        with path.open("rb") as file:
             length = int.from_bytes(file.read(8), "little")
             return frozenset(json.loads(file.read(length) if length < LONGEST_HEADER else b"{}"))
-    except (OSError, ValueError):  # loading the model reports the error
+    except (OSError, ValueError, HarnessError):  # loading the model reports the error
         return frozenset()
 
 

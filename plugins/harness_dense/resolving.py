@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path, PurePath
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from harness.plugin import HarnessError, IndexBytes, Need, unknown
-from harness.toolkit.neural import backends, model_folder, models
+from harness.toolkit.neural import backends, model_folder, models, weight_files
 from harness.toolkit.neural.model_folder import EXPORTS
+from harness.toolkit.neural.revisions import AUTO
 from harness_dense import DenseParams, registry
 from harness_dense.folder import FolderSettings, read
 from harness_dense.registry import Known
@@ -58,11 +60,8 @@ def resolved(params: DenseParams) -> DenseParams:
 
 def missing_files(params: DenseParams) -> list[str | Need]:
     """The missing models that a run cannot download, and the missing libraries."""
-    weights = EXPORTS if params.backend == "onnx" else models.WEIGHTS
-    towers = [(params.model, params.revision)]
-    if params.query_model is not None:
-        towers.append((params.query_model, params.query_revision))
-    wanted = [(*tower, weights) for tower in towers]
+    instead, towers = _instead(params), _towers(params)
+    wanted: list[tuple[Path | str, str, Sequence[str]]] = [(*tower, instead) for tower in towers]
     if params.code_revision is not None:
         names = {name for tower in towers if (described := _described(*tower)) for name in described.code}
         wanted += [(name, params.code_revision, models.CODE) for name in sorted(names)]
@@ -70,7 +69,6 @@ def missing_files(params: DenseParams) -> list[str | Need]:
         need
         for model, revision, patterns in wanted
         for need in models.missing_files(model, revision, patterns)
-        if isinstance(model, Path) or not models.reachable(model, revision)
     ]
     needs += backends.absent("dense", f"with the backend {params.backend}", params.backend)
     if params.search != "exact":
@@ -86,6 +84,20 @@ def index_bytes(params: DenseParams) -> IndexBytes | None:
     return IndexBytes(described.dimension * NUMBERS[params.stored] + 8)
 
 
+def notes(params: DenseParams) -> list[str]:
+    return [line for tower in _towers(params) for line in models.notes(*tower, _instead(params))]
+
+
+def _instead(params: DenseParams) -> Sequence[str]:
+    """The files that are read instead of the weights."""
+    return EXPORTS if params.backend == "onnx" else ()
+
+
+def _towers(params: DenseParams) -> list[tuple[Path | str, str]]:
+    second = [] if params.query_model is None else [(params.query_model, params.query_revision)]
+    return [(params.model, params.revision), *second]
+
+
 def _code_revision(params: DenseParams, *towers: FolderSettings | None) -> str | None:
     """The commit of the code that the towers take from another model of the hub, if the suite trusts such
     code. If the towers take none, or the suite does not trust it, the result is `params.code_revision`."""
@@ -96,7 +108,7 @@ def _code_revision(params: DenseParams, *towers: FolderSettings | None) -> str |
             "folder that has all of it"
         )
     if names and params.trust_remote_code:
-        return models.located(names[0], params.code_revision or "main")[1]
+        return models.located(names[0], params.code_revision or AUTO)[1]
     if params.code_revision is not None and all(towers):
         raise HarnessError(
             "code_revision: nothing is run that a model takes from another one of the hub; leave it out"
@@ -135,8 +147,7 @@ def _described(model: Path | str, revision: str) -> FolderSettings | None:
     names = () if described.weights else models.listed(model, revision)
     if not names:
         return described
-    inner = model_folder.network(at).relative_to(at)
-    weights = any(PurePath(name).match("*.safetensors") and PurePath(name).parent == inner for name in names)
+    weights = weight_files.among(names, model_folder.network(at).relative_to(at).as_posix()) is not None
     return described._replace(exported=model_folder.exported_among(names), weights=weights)
 
 

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from harness.plugin import Floats
-from harness.toolkit.neural import hardware, model_folder, models, tokens
+from harness.toolkit.neural import hardware, model_folder, models, title_pairs, tokens
 from harness.toolkit.neural.encoding.parts import Forward
 from harness.toolkit.neural.model_folder import EXPORTS
 from harness.toolkit.neural.tokens import Lost, Tokeniser, Tokens
@@ -64,34 +62,18 @@ def queries(params: DenseParams) -> Tower:
 
 def prepared(tower: Tower, texts: Sequence[str], titles: Sequence[str] | None = None) -> tuple[Tokens, Lost]:
     """The tokens of queries, or of passages beside their titles, as the tower reads them."""
-    if titles is None or tower.titles == "none":
-        return _tokens(tower, texts)
-    if tower.titles == "pair":
-        # RocketQA reads [CLS] title [SEP] text [SEP] with the types 0 and 1, even if the title is empty
-        return _tokens(tower, titles, texts)
-    # DPR reads the same with the type 0 alone, and no pair where the title or the text is empty
-    untyped = tower.tokeniser.pair._replace(types=(0, 0, 0, 0, 0))
-    tower = tower._replace(tokeniser=tower.tokeniser._replace(pair=untyped))
-    both = [bool(title and text) for title, text in zip(titles, texts, strict=True)]
-    paired = [i for i, pair in enumerate(both) if pair]
-    single = [i for i, pair in enumerate(both) if not pair]
-    pairs, lost = _tokens(tower, [titles[i] for i in paired], [texts[i] for i in paired])
-    singles, more = _tokens(tower, [titles[i] or texts[i] for i in single])
-    order = np.argsort(np.array([*paired, *single], np.int64))
-    return tokens.select(tokens.joined([pairs, singles]), order), lost.plus(more)
-
-
-def _tokens(tower: Tower, firsts: Sequence[str], seconds: Sequence[str] | None = None) -> tuple[Tokens, Lost]:
-    firsts = [tower.prompt + text for text in firsts]
+    prompt = tower.prompt
     if tower.lower:
-        firsts = [text.lower() for text in firsts]
-        seconds = seconds and [text.lower() for text in seconds]
-    return tokens.tokenise(tower.tokeniser, firsts, tower.length, seconds)
+        prompt, texts = prompt.lower(), [text.lower() for text in texts]
+        titles = titles and [title.lower() for title in titles]
+    if titles is None or tower.titles == "none":
+        return tokens.tokenise(tower.tokeniser, [prompt + text for text in texts], tower.length)
+    return title_pairs.tokenise(tower.tokeniser, tower.titles, titles, texts, tower.length, prompt)
 
 
 def _tower(params: DenseParams, model: Path | str, revision: str, prompt: str, length: int) -> Tower:
-    weights = EXPORTS if params.backend == "onnx" else models.WEIGHTS
-    at = models.folder(model, revision, weights, params.trust_remote_code)
+    instead = EXPORTS if params.backend == "onnx" else ()
+    at = models.folder(model, revision, instead, params.trust_remote_code)
     described, inner = folder.read(at), model_folder.network(at)
     if params.code_revision is not None:
         for name in described.code:

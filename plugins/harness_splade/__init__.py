@@ -21,14 +21,14 @@ class SpladeParams:
     folder."""
 
     model: Path | str = param(help="a folder, a hub id, package:MODULE/FOLDER, or a short name")
-    revision: str = param("main", "the branch, tag or commit of a model of the hub")
+    revision: str = param("auto", "the branch, tag or commit of a model of the hub")
     query: Literal["auto", "model", "idf", "binary"] = param(
         "auto", "the weights of a query's tokens: from a model, from idf, or 1 for each token (binary)"
     )
     query_model: Path | str | None = param(
         None, "the model for queries, if it differs from the model for passages"
     )
-    query_revision: str = param("main", "the branch, tag or commit of the model for queries")
+    query_revision: str = param("auto", "the branch, tag or commit of the model for queries")
     pooling: Literal["auto", "max", "sum"] = param(
         "auto", "how the weights of a term are combined over the tokens of a text"
     )
@@ -89,6 +89,12 @@ def index_bytes(params: SpladeParams) -> IndexBytes:
     return IndexBytes(TERMS * (2 + (4 if params.quantise is None else 2)))
 
 
+def notes(params: SpladeParams) -> Sequence[str]:
+    from harness_splade.settings import notes
+
+    return notes(params)
+
+
 @hookimpl
 def harness_retrievers() -> Iterable[Retriever]:
     yield Retriever(
@@ -102,6 +108,7 @@ def harness_retrievers() -> Iterable[Retriever]:
         resolve=resolve,
         missing_files=missing_files,
         index_bytes=index_bytes,
+        notes=notes,
         search_only=("query", "query_model", "query_revision", "query_length"),
         cores="all",
     )

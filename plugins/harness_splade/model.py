@@ -57,7 +57,7 @@ def load(
 
 def tensor_names(folder: Path) -> set[str]:
     names: set[str] = set()
-    for path in checkpoints.weight_files(folder):
+    for path in checkpoints.files(folder):
         with safe_open(path, "pt") as file:
             names |= set(file.keys())
     return names

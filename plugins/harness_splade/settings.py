@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.plugin import HarnessError
-from harness.toolkit.neural import bge_m3, hardware, model_folder, models
+from harness.toolkit.neural import hardware, model_folder, models
 from harness_splade import SpladeParams, registry
 
 ACTIVATIONS = {"relu": "log", "log1p_relu": "log-log"}  # sentence-transformers' names -> ours
@@ -77,6 +77,13 @@ def absent(params: SpladeParams) -> list[str]:
     return lacking
 
 
+def notes(params: SpladeParams) -> list[str]:
+    lines = models.notes(params.model, params.revision)
+    if params.query_model is not None:
+        lines += models.notes(params.query_model, params.query_revision)
+    return lines
+
+
 def length_of(name: str, wanted: int | str, folder: Path, encoded: bool = True) -> int:
     """The number of tokens to which texts are cut. With `wanted` "auto" it is read from the folder: the model
     was not available when the run was planned, so planning could not resolve it. If no network encodes the
@@ -99,8 +106,6 @@ def _folder_settings(model: Path | str, revision: str) -> FolderSettings:
 
 
 def read(folder: Path) -> FolderSettings:
-    if bge_m3.has(folder, "sparse_linear"):
-        bge_m3.shape(folder, "sparse_linear")  # refuses a pickle while planning
     places = model_folder.places(folder)
     text = model_folder.read(folder / "sentence_bert_config.json") or {}
     # sentence-transformers names a module by number and type, perhaps after its side, such as

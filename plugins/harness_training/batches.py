@@ -7,23 +7,37 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from harness.plugin import Examples, Floats, Ints
+from harness.plugin import Examples, Floats, Ints, Pool
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
 Draw = Literal["sample", "stride"]
+DRAWN = ALL = -1  # a positive that each epoch draws; all negatives that an epoch draws
+NONE = -2  # no negative
+
+
+class Instances(NamedTuple):
+    """The lists of an epoch. Each is of one query and occurs once."""
+
+    query: Ints  # int64[n]
+    positive: Ints  # int64[n]: its place among the positives of the query, or DRAWN
+    negative: Ints  # int64[n]: its place among the negatives that an epoch draws, or ALL, or NONE
+    undenoised: NDArray[np.bool_]  # bool[n]: whether the list has judged positives and undenoised negatives
 
 
 class Batch(NamedTuple):
-    """Some queries with a list of passages each. The first passage of a list is the positive."""
+    """Some queries with a list of passages each. The first passage of a list is the positive, if the list has
+    one."""
 
     queries: list[str]
     texts: list[str]  # P: the distinct passages of all lists
     lists: Ints  # int64[Q, L]: places in `texts`; -1 fills a short list
     scores: Floats  # float32[Q, L]: the scores of the run that the negatives come from; NaN where it has none
     allowed: NDArray[np.bool_]  # bool[Q, P]: whether the passage may be compared as a negative of the query
+    relevant: NDArray[np.bool_]  # bool[Q, L]: which of the list's passages is the positive
+    titles: list[str] | None = None  # P; None: no titles are read
 
 
 def usable(examples: Examples, scored: bool = False) -> Ints:
@@ -42,13 +56,44 @@ def has_scored_negative(examples: Examples) -> bool:
     return any(not np.isnan(pool.scores).all() for pool in pools)
 
 
-def steps_of(queries: Ints, batch: int, epochs: int) -> int:
-    return epochs * -(-len(queries) // batch)
+def each_query(queries: Ints) -> Instances:
+    """One list for each query."""
+    whole = np.full(len(queries), DRAWN)
+    return Instances(queries, whole, whole, np.zeros(len(queries), np.bool_))
+
+
+def instances_of(examples: Examples, unit: str, single: bool = False, scored: bool = False) -> Instances:
+    """The lists of an epoch by their unit: `query`, `positive` or `pair`. A pair is a positive with one of
+    its negatives or, with `single`, a query with one passage. If undenoised lists stand apart, they follow
+    the others."""
+    queries = usable(examples, scored)
+    if unit == "query":
+        made = each_query(queries)
+        if not examples.apart:
+            return made
+        query, positive, negative = (np.concatenate([part, part]) for part in made[:3])
+        return Instances(query, positive, negative, np.arange(2 * len(queries)) >= len(queries))
+    lists: list[tuple[int, int, int, bool]] = []
+    for apart in (False, True) if examples.apart else (False,):
+        good, bad = _pools(examples, apart)
+        for query in queries.tolist():
+            count = min(examples.take, int(bad.bounds[query + 1] - bad.bounds[query]))
+            members = (
+                [ALL] if unit == "positive" else [*([NONE] if single or not count else []), *range(count)]
+            )
+            for place in _open(good, query, scored).tolist():
+                lists += [(query, place, member, apart) for member in members]
+    query, positive, negative, undenoised = np.array(lists, np.int64).reshape(-1, 4).T
+    return Instances(query, positive, negative, undenoised.astype(np.bool_))
+
+
+def steps_of(instances: int, batch: int, epochs: int) -> int:
+    return epochs * -(-instances // batch)
 
 
 def batch_of(
     examples: Examples,
-    queries: Ints,
+    instances: Instances,
     step: int,
     *,
     size: int,
@@ -56,31 +101,62 @@ def batch_of(
     seed: int,
     draw: Draw = "sample",
     scored: bool = False,
+    single: bool = False,
+    others: int = 0,
 ) -> Batch:
-    """The batch of a step. The batch depends only on these arguments."""
-    epoch, at = divmod(step, -(-len(queries) // size))
-    order = np.random.default_rng([seed, epoch]).permutation(queries)
+    """The batch of a step. The batch depends only on these arguments. With `others`, each list gets as many
+    passages of other lists at most, as further negatives."""
+    total = len(instances.query)
+    epoch, at = divmod(step, -(-total // size))
+    order = np.random.default_rng([seed, epoch]).permutation(total)
     chosen = order[at * size : (at + 1) * size]
-    lists = np.full((len(chosen), 1 + negatives), -1, np.int64)
+    paired = bool((instances.negative != ALL).any())
+    width = 1 + (negatives if not paired else 0 if single else 1)
+    lists = np.full((len(chosen), width), -1, np.int64)
     scores = np.full(lists.shape, np.nan, np.float32)
-    for row, query in enumerate(chosen.tolist()):
-        chance = np.random.default_rng([seed, epoch, query])
-        good, good_scores = examples.positives.of(query)
-        open_ = np.flatnonzero(~np.isnan(good_scores)) if scored else np.arange(len(good))
-        first = chance.choice(open_)
-        lists[row, 0], scores[row, 0] = good[first], good_scores[first]
-        bad, bad_scores = _drawn_negatives(examples, query, negatives, epoch, chance, draw)
-        lists[row, 1 : 1 + len(bad)], scores[row, 1 : 1 + len(bad)] = bad, bad_scores
+    relevant = np.zeros(lists.shape, np.bool_)
+    for row, number in enumerate(chosen.tolist()):
+        query, positive, member, apart = (int(part[number]) for part in instances)
+        kind = [] if positive == DRAWN and not apart else [positive + 1, apart]
+        chance = np.random.default_rng([seed, epoch, query, *kind])
+        pool, _ = _pools(examples, bool(apart))
+        good, good_scores = pool.of(query)
+        first = chance.choice(_open(pool, query, scored)) if positive == DRAWN else positive
+        passages, values = _drawn_negatives(examples, query, negatives, epoch, chance, draw, bool(apart))
+        if member != ALL:
+            only = slice(member, member + 1) if member >= 0 else slice(0)
+            passages, values = passages[only], values[only]
+        if not (single and member >= 0):
+            passages = np.concatenate([good[first : first + 1], passages])
+            values = np.concatenate([good_scores[first : first + 1], values])
+            relevant[row, 0] = True
+        lists[row, : len(passages)], scores[row, : len(passages)] = passages, values
     positions, places = np.unique(lists[lists >= 0], return_inverse=True)
     lists[lists >= 0] = places
     texts = examples.texts_at(positions)
-    rows = chosen.tolist()
-    return Batch(
-        [examples.queries[query] for query in rows],
-        texts,
-        lists,
-        scores,
-        _allowed(examples, rows, texts, lists),
+    rows = instances.query[chosen].tolist()
+    judged = [_pools(examples, bool(apart))[0] for apart in instances.undenoised[chosen]]
+    allowed = _allowed(examples, judged, rows, texts, lists, relevant)
+    made = Batch(
+        [examples.queries[query] for query in rows], texts, lists, scores, allowed, relevant,
+        None if examples.titles_at is None else examples.titles_at(positions),
+    )  # fmt: skip
+    return with_others(made, others, np.random.default_rng([seed, epoch, at])) if others else made
+
+
+def with_others(batch: Batch, most: int, chance: np.random.Generator) -> Batch:
+    """The batch with at most `most` passages of other lists at the end of each list, drawn at random. They
+    are negatives: no positive of the query is among them."""
+    more = np.full((len(batch.lists), most), -1, np.int64)
+    for row, places in enumerate(batch.lists):
+        open_ = np.setdiff1d(np.flatnonzero(batch.allowed[row]), places)
+        taken = np.sort(chance.permutation(open_)[:most])
+        more[row, : len(taken)] = taken
+    silent = np.full(more.shape, np.nan, np.float32)
+    return batch._replace(
+        lists=np.concatenate([batch.lists, more], axis=1),
+        scores=np.concatenate([batch.scores, silent], axis=1),
+        relevant=np.concatenate([batch.relevant, np.zeros(more.shape, np.bool_)], axis=1),
     )
 
 
@@ -94,15 +170,30 @@ def within(batch: Batch, shares: Sequence[int]) -> NDArray[np.bool_]:
     return batch.allowed & held[list(shares)]
 
 
+def _pools(examples: Examples, undenoised: bool) -> tuple[Pool, Pool]:
+    """The positives and negatives of the lists of one kind."""
+    if undenoised:
+        assert examples.judged is not None
+        assert examples.undenoised is not None
+        return examples.judged, examples.undenoised
+    return examples.positives, examples.negatives
+
+
+def _open(good: Pool, query: int, scored: bool) -> Ints:
+    """The places of the positives of a query that may be drawn."""
+    _, scores = good.of(query)
+    return np.flatnonzero(~np.isnan(scores)) if scored else np.arange(len(scores))
+
+
 def _drawn_negatives(
-    examples: Examples, query: int, wanted: int, epoch: int, chance: np.random.Generator, draw: Draw
-) -> tuple[Ints, Floats]:
-    """The negatives of a query in one epoch, and their scores. In RocketQAv2's hybrid augmentation (Ren et
-    al. 2021, section 3.3), a share of the negatives is drawn from the undenoised ones, and the rest from the
-    denoised ones. No negative is drawn twice."""
-    bad, scores = examples.negatives.of(query)
+    examples: Examples, query: int, wanted: int, epoch: int, chance: np.random.Generator, draw: Draw,
+    undenoised: bool = False,
+) -> tuple[Ints, Floats]:  # fmt: skip
+    """The negatives of a query in one epoch, and their scores. If undenoised negatives are mixed in, a share
+    of the negatives is drawn from them, and the rest from the denoised ones. No negative is drawn twice."""
+    bad, scores = _pools(examples, undenoised)[1].of(query)
     raw, raw_scores = bad[:0], scores[:0]
-    if examples.undenoised is not None:
+    if examples.undenoised is not None and not examples.apart:
         raw, raw_scores = examples.undenoised.of(query)
         picked = drawn(len(raw), round(examples.share * wanted), epoch, chance, draw)
         raw, raw_scores = raw[picked], raw_scores[picked]
@@ -124,13 +215,14 @@ def drawn(pool: int, wanted: int, epoch: int, chance: np.random.Generator, draw:
 
 
 def _allowed(
-    examples: Examples, queries: Sequence[int], texts: Sequence[str], lists: Ints
-) -> NDArray[np.bool_]:
-    """bool[Q, P]: which passages count for a query. A judged positive of the query, or a passage with the
-    same text, is never a negative of the query. Of its positives, only the one in its list counts."""
+    examples: Examples, positives: Sequence[Pool], queries: Sequence[int], texts: Sequence[str], lists: Ints,
+    relevant: NDArray[np.bool_],
+) -> NDArray[np.bool_]:  # fmt: skip
+    """bool[Q, P]: which passages count for a query. A positive of the query, or a passage with the same text,
+    is never a negative of the query. Of its positives, only the one in its list counts."""
     allowed = np.ones((len(queries), len(texts)), np.bool_)
     for row, query in enumerate(queries):
-        positives = set(examples.texts_at(examples.positives.of(query)[0]))
-        allowed[row] = [text not in positives for text in texts]
-        allowed[row, lists[row, 0]] = True
+        known = set(examples.texts_at(positives[row].of(query)[0]))
+        allowed[row] = [text not in known for text in texts]
+        allowed[row, lists[row][relevant[row]]] = True
     return allowed

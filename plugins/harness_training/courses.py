@@ -15,11 +15,12 @@ from harness_training.processes import Course, Learner
 
 def trained(
     learner: Callable[[Any], Learner], params: Any, examples: Examples, folder: Path, training: Training,
-    scored: bool = False,
+    scored: bool = False, single: bool = False,
 ) -> Mapping[str, JSON]:  # fmt: skip
     """Train `learner(params)` on the queries that have a positive, and return the facts of the training. With
-    `scored`, only queries with a positive that a teacher scored are used. Raises HarnessError if there is
-    nothing to learn from, or too little for the checkpoints."""
+    `scored`, only queries with a positive that a teacher scored are used. With `single`, a pair is a query
+    with one passage. Raises HarnessError if there is nothing to learn from, or too little for the
+    checkpoints."""
     queries = batches.usable(examples, scored)
     if not len(queries):
         what = "a positive that a teacher scored" if scored else "a positive"
@@ -27,17 +28,26 @@ def trained(
     if scored and not batches.has_scored_negative(examples):
         raise HarnessError("training: no negative has a score of a teacher; check `negatives` of the model")
 
+    if params.instance == "pair" and examples.share:
+        raise HarnessError(
+            "instance: a pair has no undenoised share; write `undenoised: lists` in `negatives`"
+        )
+    if params.titles == "none":
+        examples = examples._replace(titles_at=None)
+    instances = batches.instances_of(examples, params.instance, single, scored)
+
     def batch(step: int) -> Batch:
         return batches.batch_of(
-            examples, queries, step, size=params.batch, negatives=examples.take, seed=training.seed,
-            draw=examples.draw, scored=scored,
+            examples, instances, step, size=params.batch, negatives=examples.take, seed=training.seed,
+            draw=examples.draw, scored=scored, single=single, others=getattr(params, "others", 0),
         )  # fmt: skip
 
-    steps = batches.steps_of(queries, params.batch, params.epochs)
+    steps = batches.steps_of(len(instances.query), params.batch, params.epochs)
     if steps < training.segments:
         raise HarnessError(
             f"training: {training.segments} checkpoints of {steps} batches; say `checkpoints: {steps}` or "
             "fewer, or train for more epochs"
         )
     facts = processes.learnt(learner, params, Course(steps, batch, folder, training))
-    return {**facts, "queries": len(queries), "queries_left_out": len(examples.queries) - len(queries)}
+    left_out = len(examples.queries) - len(queries)
+    return {**facts, "queries": len(queries), "queries_left_out": left_out, "instances": len(instances.query)}

@@ -10,10 +10,11 @@ import numpy as np
 import torch
 
 from harness.plugin import JSON, Examples, Training
-from harness_training import CrossEncoderParams, courses, losses
+from harness_training import courses, losses, networks
 from harness_training.batches import Batch
 from harness_training.loop import Optimisation, run
 from harness_training.networks import Scorer
+from harness_training.params import CrossEncoderParams
 from harness_training.processes import Course, Share
 
 
@@ -22,7 +23,7 @@ class CrossEncoder:
         self._params = params
 
     def train(self, examples: Examples, folder: Path, training: Training) -> Mapping[str, JSON]:
-        return courses.trained(CrossEncoder, self._params, examples, folder, training)
+        return courses.trained(CrossEncoder, self._params, examples, folder, training, single=True)
 
     def learn(self, course: Course) -> dict[str, JSON]:
         params, training = self._params, course.training
@@ -45,6 +46,7 @@ class CrossEncoder:
         """Add the gradients of this process's lists of a batch, and return their loss. A few lists are
         computed at a time. The loss of these lists is weighted by their share of the batch."""
         params, total = self._params, 0.0
+        texts = networks.joined(batch.texts, batch.titles)
         whole = int((batch.lists >= 0).sum()) if params.loss != "listwise" else len(batch.lists)
         width = batch.lists.shape[1]
         rows = max(1, micro // width)
@@ -56,7 +58,7 @@ class CrossEncoder:
             scorer.keys.set(seeds, ((start + row) * width + column).tolist())
             logits = scorer(
                 [batch.queries[start + i] for i in row.tolist()],
-                [batch.texts[place] for place in lists[is_filled].tolist()],
+                [texts[place] for place in lists[is_filled].tolist()],
                 params.length, params.query_length,
             )  # fmt: skip
             if params.loss == "listwise":
@@ -68,7 +70,8 @@ class CrossEncoder:
                     / whole
                 )
             else:
-                relevant = torch.from_numpy((column == 0).astype(np.float32)).to(logits.device)
+                marked = batch.relevant[start + row, column].astype(np.float32)
+                relevant = torch.from_numpy(marked).to(logits.device)
                 loss = losses.pointwise(logits, relevant) * len(row) / whole
             loss.backward()
             total += float(loss.detach())

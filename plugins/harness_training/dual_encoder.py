@@ -12,10 +12,11 @@ import torch
 from torch import Tensor
 
 from harness.plugin import JSON, Examples, HarnessError, Training
-from harness_training import BiEncoder, batches, courses, losses, networks
+from harness_training import batches, courses, losses, networks
 from harness_training.batches import Batch
 from harness_training.loop import Optimisation, run
-from harness_training.networks import Tower
+from harness_training.networks import Titles, Tower
+from harness_training.params import BiEncoder, DualEncoderParams
 from harness_training.processes import ALONE, Course, Group
 
 TAUGHT = ("margin-mse", "kl")  # losses that read a teacher's scores
@@ -29,6 +30,7 @@ class Lot(NamedTuple):
     length: int
     places: list[int]  # the rows of these texts among all vectors of the batch
     side: int  # 0: queries, 1: passages
+    titles: Titles | None = None
 
 
 class DualEncoder:
@@ -76,27 +78,25 @@ class DualEncoder:
 
     def _made(self, names: Sequence[str], seed: int) -> Mapping[str, Tower]:
         params = self._params
-        assert isinstance(params.init, Path)
-        unit = params.similarity == "cosine"
-        return {
-            name: Tower(params.init, params.pooling, unit, params.dropout, params.dtype, params.device)
-            for name in names
-        }
+        assert isinstance(params, DualEncoderParams)
+        return networks.towers(params, names, params.dropout)
 
     def _lots(self, towers: Mapping[str, Tower], batch: Batch, micro: int, group: Group = ALONE) -> list[Lot]:
         """The micro-batches of a batch that this process computes: those of queries first, then those of
         passages. Queries and passages are sorted by length."""
         params, lots = self._params, list[Lot]()
-        sides = (
-            (towers.get("query", towers["passage"]), params.query_prompt, batch.queries, params.query_length),
-            (towers["passage"], params.passage_prompt, batch.texts, params.passage_length),
-        )
-        offset = 0
-        for side, (tower, prompt, texts, length) in enumerate(sides):
-            for places in networks.by_length(texts, micro, group):
-                prompted = [prompt + texts[place] for place in places]
-                lots.append(Lot(tower, prompted, length, [offset + place for place in places], side))
-            offset += len(texts)
+        for places in networks.by_length(batch.queries, micro, group):
+            prompted = [params.query_prompt + batch.queries[place] for place in places]
+            tower = towers.get("query", towers["passage"])
+            lots.append(Lot(tower, prompted, params.query_length, places, 0))
+        for places in networks.by_length(batch.texts, micro, group):
+            read, titles = networks.passages(
+                [batch.texts[place] for place in places],
+                batch.titles and [batch.titles[place] for place in places],
+                params.titles, params.passage_prompt,
+            )  # fmt: skip
+            rows = [len(batch.queries) + place for place in places]
+            lots.append(Lot(towers["passage"], read, params.passage_length, rows, 1, titles))
         return lots
 
     def _loss(self, queries: Tensor, passages: Tensor, batch: Batch, group: Group = ALONE) -> Tensor:
@@ -149,5 +149,5 @@ def backward_in_parts(
 
 def _vectors(lot: Lot, seeds: tuple[int, ...]) -> Tensor:
     lot.tower.keys.set((*seeds, lot.side), lot.places)
-    vectors: Tensor = lot.tower(lot.texts, lot.length)
+    vectors: Tensor = lot.tower(lot.texts, lot.length, lot.titles)
     return vectors

@@ -1,5 +1,5 @@
-"""The training loop: AdamW or LAMB with a linear schedule. A killed training goes on at the last kept state
-and ends with the same bytes as one that was not killed."""
+"""The training loop: AdamW or LAMB with a schedule. A killed training goes on at the last kept state and ends
+with the same bytes as one that was not killed."""
 
 from __future__ import annotations
 
@@ -34,19 +34,25 @@ class Optimisation(NamedTuple):
     clip: float  # the largest norm of the gradient; 0: any
     micro: int = 16  # texts or pairs that are in memory at a time
     optimiser: Literal["adamw", "lamb"] = "adamw"
+    schedule: Literal["linear", "constant", "cosine"] = "linear"
 
     @classmethod
     def of(cls, params: Any, steps: int) -> Optimisation:
-        return cls(steps, params.lr, params.warmup, params.decay, params.clip, params.micro, params.optimiser)
+        return cls(
+            steps, params.lr, params.warmup, params.decay, params.clip, params.micro, params.optimiser,
+            params.schedule,
+        )  # fmt: skip
 
 
 def rate_at(step: int, how: Optimisation) -> float:
-    """The learning rate of a step: it rises linearly from 0 in the warm-up, then falls linearly to 0 at the
-    end."""
+    """The learning rate of a step: it rises linearly from 0 in the warm-up. Then it falls to 0 at the end,
+    linearly or as half a cosine (Loshchilov and Hutter 2017, equation 5), or it stays."""
     warm = round(how.steps * how.warmup)
     if step < warm:
         return how.rate * (step + 1) / warm
-    return how.rate * (how.steps - step) / max(1, how.steps - warm)
+    left = (how.steps - step) / max(1, how.steps - warm)
+    shares = {"linear": left, "constant": 1.0, "cosine": (1 - math.cos(math.pi * left)) / 2}
+    return how.rate * shares[how.schedule]
 
 
 def run(

@@ -13,9 +13,10 @@ from torch.nn.utils import parametrize
 from harness.plugin import HarnessError
 from harness.toolkit.neural import adapters, backbones
 from harness.toolkit.neural.adapters import Change
-from harness_training import LoraParams, networks
+from harness_training import networks
 from harness_training.dual_encoder import DualEncoder
-from harness_training.networks import Tower
+from harness_training.networks import Titles, Tower
+from harness_training.params import LoraParams
 
 
 class LowRank(nn.Module):  # type: ignore[misc]
@@ -59,11 +60,11 @@ class AdaptedTower(Tower):
             change = LowRank(module.weight, params.rank, params.alpha).to(params.device)
             parametrize.register_parametrization(module, "weight", change)
 
-    def forward(self, texts: Sequence[str], length: int) -> Tensor:
+    def forward(self, texts: Sequence[str], length: int, titles: Titles | None = None) -> Tensor:
         if self.packed is not None:
             changed = {f"{name}.weight": module.weight for name, module in self.adapted.items()}
             self.packed = self.packed._replace(parameters={**self.packed.parameters, **changed})
-        vectors: Tensor = super().forward(texts, length)
+        vectors: Tensor = super().forward(texts, length, titles)
         return vectors
 
     def save(self, folder: Path, length: int, query_prompt: str, passage_prompt: str) -> None:

@@ -69,9 +69,10 @@ def dynamic_listwise(
     reaches_reranker: bool = True,
 ) -> Tensor:
     """RocketQAv2's L_KL (Ren et al. 2021, eq. 2 to 4): the divergence between the scores of the retriever and
-    those of the re-ranker, float[Q, L] each. The paper has KL(retriever || re-ranker); its authors' code has
-    the other direction. If `reaches_reranker` is false, the re-ranker gets no gradient: it is only a
-    teacher."""
+    those of the re-ranker, float[Q, L] each. Equation 4 sums over queries; this is the mean over them, as
+    equation 5 has it for the other loss. The paper has KL(retriever || re-ranker); its authors' code has the
+    other direction, and a mean over all Q * L passages. If `reaches_reranker` is false, the re-ranker gets no
+    gradient: it is only a teacher."""
     reranker = reranker if reaches_reranker else reranker.detach()
     if direction == "retriever-reranker":
         return divergence(retriever, reranker, present)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -14,10 +14,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from harness.plugin import HarnessError
-from harness.toolkit.neural import checkpoints, model_folder, tokens
+from harness.toolkit.neural import checkpoints, model_folder, title_pairs, tokens
 from harness.toolkit.neural.tokens import Tokeniser, Tokens
 from harness_training import dropout as fast
 from harness_training import folders, heads, packed
+from harness_training.params import DualEncoderParams, RocketQAv2Params
 from harness_training.processes import ALONE, Group
 
 TOKENISER = (
@@ -34,6 +35,14 @@ HEADED: dict[str, Callable[[Any, Tensor], Tensor]] = {  # class name -> logits f
     "RobertaForSequenceClassification": lambda model, states: model.classifier(states),
     "XLMRobertaForSequenceClassification": lambda model, states: model.classifier(states),
 }
+
+
+class Titles(NamedTuple):
+    """The titles of passages that are read as pairs of title and text."""
+
+    how: str  # pair or untyped-pair
+    texts: list[str]
+    prompt: str
 
 
 class Tower(nn.Module):  # type: ignore[misc]
@@ -56,8 +65,13 @@ class Tower(nn.Module):  # type: ignore[misc]
         self.places = model_folder.places(self.inner)
         self.width = int(model.config.hidden_size)
 
-    def forward(self, texts: Sequence[str], length: int) -> Tensor:
-        encoded, _ = tokens.tokenise(self.tokeniser, texts, length)
+    def forward(self, texts: Sequence[str], length: int, titles: Titles | None = None) -> Tensor:
+        if titles is None:
+            encoded, _ = tokens.tokenise(self.tokeniser, texts, length)
+        else:
+            encoded, _ = title_pairs.tokenise(
+                self.tokeniser, titles.how, titles.texts, texts, length, titles.prompt
+            )
         self.tokens += len(encoded.ids) if torch.is_grad_enabled() else 0
         vectors = self._padded(encoded) if self.packed is None else self._packed(self.packed, encoded)
         return functional.normalize(vectors, dim=1) if self.unit else vectors
@@ -128,6 +142,37 @@ class Scorer(nn.Module):  # type: ignore[misc]
         _save(self.network, folder)
         _copy_tokeniser(self.inner, folder)
         folders.limit(folder, length)
+
+
+def towers(
+    params: DualEncoderParams | RocketQAv2Params, names: Sequence[str], dropout: float
+) -> dict[str, Tower]:
+    """A tower for each name. The tower `query` starts from `init_query`, if that is given."""
+    made = {}
+    for name in names:
+        at = params.init_query if name == "query" and params.init_query is not None else params.init
+        assert isinstance(at, Path)  # all settings are resolved before a model is loaded
+        unit = params.similarity == "cosine"
+        made[name] = Tower(at, params.pooling, unit, dropout, params.dtype, params.device)
+    return made
+
+
+def passages(
+    texts: Sequence[str], titles: Sequence[str] | None, how: str, prompt: str
+) -> tuple[list[str], Titles | None]:
+    """What a tower reads of passages: their texts with the prompt, or their texts and their titles."""
+    if titles is None or how == "none":
+        return [prompt + text for text in texts], None
+    if how == "joined":
+        return [prompt + text for text in joined(texts, titles)], None
+    return list(texts), Titles(how, list(titles), prompt)
+
+
+def joined(texts: Sequence[str], titles: Sequence[str] | None) -> list[str]:
+    """Each text after its title, as the stage `titles` composes them."""
+    if titles is None:
+        return list(texts)
+    return [" ".join(part for part in pair if part) for pair in zip(titles, texts, strict=True)]
 
 
 def pooled(states: Tensor, mask: Tensor, how: str) -> Tensor:

@@ -9,9 +9,10 @@ import torch
 from torch import Tensor, nn
 
 from harness.toolkit.neural import backbones, prefixes
-from harness_training import PromptsParams, networks
+from harness_training import networks
 from harness_training.dual_encoder import DualEncoder
-from harness_training.networks import Tower
+from harness_training.networks import Titles, Tower
+from harness_training.params import PromptsParams
 
 
 class Prefix(nn.Module):  # type: ignore[misc]
@@ -51,9 +52,9 @@ class PromptedTower(Tower):
         hidden = params.mlp_width if params.mlp else None
         self.prefix = Prefix(params.prefix, *sizes, hidden, seed).to(params.device)
 
-    def forward(self, texts: Sequence[str], length: int) -> Tensor:
+    def forward(self, texts: Sequence[str], length: int, titles: Titles | None = None) -> Tensor:
         prefixes.place(self.network, self.prefix())
-        vectors: Tensor = super().forward(texts, length)
+        vectors: Tensor = super().forward(texts, length, titles)
         return vectors
 
     def save(self, folder: Path, length: int, query_prompt: str, passage_prompt: str) -> None:

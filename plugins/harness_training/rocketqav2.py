@@ -7,13 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from harness.plugin import JSON, Examples, Training
-from harness_training import RocketQAv2Params, courses, losses
+from harness.plugin import JSON, Examples, Ints, Training
+from harness_training import courses, losses, networks
 from harness_training.batches import Batch
 from harness_training.loop import Optimisation, run
 from harness_training.networks import Scorer, Tower
+from harness_training.params import RocketQAv2Params
 from harness_training.processes import Course, Share
 
 RETRIEVER, RERANKER = "retriever", "reranker"
@@ -28,31 +29,31 @@ class RocketQAv2:
 
     def learn(self, course: Course) -> dict[str, JSON]:
         params, training = self._params, course.training
-        assert isinstance(params.init, Path)
         assert isinstance(params.init_reranker, Path)
-        unit = params.similarity == "cosine"
-        # the paper uses dropout only in the re-ranker (section 4.1)
-        tower = Tower(params.init, params.pooling, unit, 0.0, params.dtype, params.device)
+        names = ("query", "passage") if params.untied else (RETRIEVER,)
+        towers = networks.towers(params, names, params.retriever_dropout)
         scorer = Scorer(params.init_reranker, 1, params.dropout, params.dtype, training.seed, params.device)
         static = params.reranker == "static"
-        models = {RETRIEVER: tower} if static else {RETRIEVER: tower, RERANKER: scorer}
+        models: dict[str, nn.Module] = towers if static else {**towers, RERANKER: scorer}
         if static:
             scorer.eval().requires_grad_(False)
 
         def backward(step: int, micro: int) -> float:
             share = course.group.share
-            return self._backward(tower, scorer, course.batch(step), (training.seed, step), micro, share)
+            return self._backward(towers, scorer, course.batch(step), (training.seed, step), micro, share)
 
         facts = run(models, Optimisation.of(params, course.steps), backward, course)
         if course.group.first:
-            at = course.folder / RETRIEVER
-            tower.save(at, params.passage_length, params.query_prompt, params.passage_prompt)
+            for name, tower in towers.items():
+                at = course.folder / name
+                tower.save(at, params.passage_length, params.query_prompt, params.passage_prompt)
             scorer.save(course.folder / RERANKER, params.query_length + params.passage_length)
         return facts
 
     def _backward(
-        self, tower: Tower, scorer: Scorer, batch: Batch, seeds: tuple[int, int], micro: int, share: Share
-    ) -> float:
+        self, towers: Mapping[str, Tower], scorer: Scorer, batch: Batch, seeds: tuple[int, int], micro: int,
+        share: Share,
+    ) -> float:  # fmt: skip
         """Add the gradients of equation 6 for this process's lists, and return their part of the loss. A few
         lists are computed at a time. This is exact, because the loss of a list does not depend on other
         lists."""
@@ -62,19 +63,46 @@ class RocketQAv2:
         for start in range(first, end, rows):
             lists = batch.lists[start : min(start + rows, end)]
             row, column = np.nonzero(lists >= 0)
-            scorer.keys.set(seeds, ((start + row) * width + column).tolist())
-            loss = self._loss(tower, scorer, batch, lists, start) * len(lists) / count
+            places = ((start + row) * width + column).tolist()
+            scorer.keys.set(seeds, places)
+            numbers = list(range(start, start + len(lists)))
+            vectors = self._vectors(towers, batch, lists, numbers, places, seeds)
+            loss = self._loss(vectors, scorer, batch, lists, start) * len(lists) / count
             loss.backward()
             total += float(loss.detach())
         return total
 
-    def _loss(self, tower: Tower, scorer: Scorer, batch: Batch, lists: np.ndarray, start: int) -> Tensor:
-        params, is_filled = self._params, lists >= 0
+    def _vectors(
+        self, towers: Mapping[str, Tower], batch: Batch, lists: Ints, numbers: list[int], places: list[int],
+        seeds: tuple[int, int],
+    ) -> tuple[Tensor, Tensor]:  # fmt: skip
+        """The vectors of the queries of some lists, and of the passages in these lists."""
+        params, used = self._params, lists[lists >= 0].tolist()
+        texts, titles = networks.passages(
+            [batch.texts[place] for place in used], batch.titles and [batch.titles[place] for place in used],
+            params.titles, params.passage_prompt,
+        )  # fmt: skip
+        queries = [params.query_prompt + batch.queries[number] for number in numbers]
+        one = towers.get(RETRIEVER)
+        vectors = []
+        for side, (name, keys, read, length, beside) in enumerate(
+            [("query", numbers, queries, params.query_length, None),
+             ("passage", places, texts, params.passage_length, titles)]
+        ):  # fmt: skip
+            tower = towers[name] if one is None else one
+            if params.retriever_dropout:
+                tower.keys.set((*seeds, side), keys)
+            vectors.append(tower(read, length, beside))
+        return vectors[0], vectors[1]
+
+    def _loss(
+        self, vectors: tuple[Tensor, Tensor], scorer: Scorer, batch: Batch, lists: Ints, start: int
+    ) -> Tensor:
+        params, is_filled, (query_vectors, read) = self._params, lists >= 0, vectors
         row, column = np.nonzero(is_filled)
         queries = batch.queries[start : start + len(lists)]
-        passages = [batch.texts[place] for place in lists[is_filled].tolist()]
-        query_vectors = tower([params.query_prompt + text for text in queries], params.query_length)
-        read = tower([params.passage_prompt + text for text in passages], params.passage_length)
+        texts = networks.joined(batch.texts, batch.titles)
+        passages = [texts[place] for place in lists[is_filled].tolist()]
         filled = torch.from_numpy(is_filled).to(query_vectors.device)
         retriever = torch.zeros(lists.shape, device=query_vectors.device)
         retriever[row, column] = (query_vectors[row] * read).sum(dim=1) / params.temperature  # equation 1
@@ -84,6 +112,7 @@ class RocketQAv2:
         reranker[row, column] = logits[:, 0]
         reaches = params.reaches_reranker and params.reranker != "static"
         loss = losses.dynamic_listwise(retriever, reranker, filled, params.direction, reaches)
+        loss = loss * params.divergence
         if params.reranker == "listwise":
             loss = loss + losses.listwise(reranker, filled)
         elif params.reranker == "pointwise":

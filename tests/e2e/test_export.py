@@ -14,7 +14,9 @@ import yaml
 from running import Harness, rows
 
 from harness.collection import qrels_files
+from harness.errors import HarnessError
 from harness.scoring import run_files
+from take_in import take_in
 
 SUITE = """
 suite: small
@@ -256,3 +258,25 @@ def test_a_run_in_another_tools_form_is_scored_and_written_again_with_the_same_b
     ran = made.command("export", tmp_path / "again", "--form", form, "--out", tmp_path / "twice")
     assert ran.code == 0, ran.err
     assert (tmp_path / "twice" / "tour" / first.name).read_bytes() == first.read_bytes()
+
+
+def test_results_are_a_leaderboard_without_runs_that_is_taken_in_if_nothing_was_changed(made, tmp_path):
+    out, kept = tmp_path / "results", tmp_path / "leaderboards"
+    ran = export(made, "results", out)
+    assert ran.code == 0, ran.err
+    assert (out / "leaderboard.json").read_bytes() == (made.out / "leaderboard.json").read_bytes()
+    assert not (out / "runs").exists()
+    assert len(list((out / "per-query").rglob("*.tsv"))) == 3
+    (kept / "small").mkdir(parents=True)
+    (kept / "small" / "suite.yaml").write_text(SUITE, encoding="utf-8")
+    assert take_in(out, "somebody", kept) == kept / "small" / "elsewhere" / "somebody"
+    verified = made.command("verify", kept / "small" / "elsewhere" / "somebody", "--store", tmp_path / "none")
+    assert (verified.code, verified.out.count("claimed  ")) == (0, 3), verified.out
+    (kept / "small" / "suite.yaml").write_text(SUITE.replace("0.5", "0.4"), encoding="utf-8")
+    with pytest.raises(HarnessError, match="another version"):
+        take_in(out, "somebody", kept)
+    (kept / "small" / "suite.yaml").write_text(SUITE, encoding="utf-8")
+    values = out / "per-query" / "tour" / "bm25.tsv"
+    values.write_bytes(values.read_bytes() + b"another\t1.0\n")
+    with pytest.raises(HarnessError, match=r"bm25\.tsv"):
+        take_in(out, "somebody", kept)

@@ -92,12 +92,21 @@ def with_a_head(folder, activation):
     return folder
 
 
-@pytest.mark.parametrize("part", ["", "2_Dense"])
-def test_weights_that_are_only_there_as_a_pickle(part, tmp_path):
+def test_pickled_weights_of_network_and_layers_give_the_same_vectors(tmp_path):
     folder = with_a_head(tmp_path / "model", "linear.Identity")
-    (folder / part / "model.safetensors").rename(folder / part / "pytorch_model.bin")
-    with pytest.raises(HarnessError, match=rf"{folder / part} .*pytorch_model\.bin"):
-        index(tmp_path / "index", resolved(folder, backend="torch"))
+    index(tmp_path / "index", resolved(folder))
+    vectors = (tmp_path / "index" / "vectors.npy").read_bytes()
+    index(tmp_path / "again", resolved(tiny_models.pickled(folder)))
+    assert (tmp_path / "again" / "vectors.npy").read_bytes() == vectors
+
+
+def test_a_module_outside_of_the_model_is_refused(tmp_path):
+    folder = with_a_head(tmp_path / "model", "linear.Identity")
+    listing = (folder / "modules.json").read_text()
+    for path in ("../other", "/etc"):
+        (folder / "modules.json").write_text(listing.replace("2_Dense", path))
+        with pytest.raises(HarnessError, match=f"names the folder '{path}', which is outside"):
+            index(tmp_path / "index", resolved(folder))
 
 
 def test_towers_that_do_not_belong_together(tmp_path):

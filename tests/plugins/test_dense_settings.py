@@ -203,9 +203,12 @@ class TestBackend:
         [
             (("onnx/model.onnx", "onnx/model.onnx_data"), "onnx"),
             (("onnx/model.onnx", "model.safetensors"), "torch"),
-            (("onnx/model.onnx", "model-00001-of-00002.safetensors"), "torch"),
+            (
+                ("onnx/model.onnx", "model.safetensors.index.json", "model-00001-of-00002.safetensors"),
+                "torch",
+            ),
             (("onnx/model.onnx", "2_Dense/model.safetensors"), "onnx"),
-            (("onnx/model.onnx", "pytorch_model.bin"), "onnx"),
+            (("onnx/model.onnx", "pytorch_model.bin"), "torch"),
             (("openvino/model.onnx",), "torch"),
         ],
     )

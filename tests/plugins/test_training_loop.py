@@ -82,7 +82,7 @@ def trained(trainer, folder, given=None, **training):
 
 def test_every_query_stands_once_in_each_epoch_in_another_order():
     given = examples()
-    queries = batches.usable(given)
+    queries = batches.each_query(batches.usable(given))
     epochs = []
     for epoch in range(2):
         steps = range(epoch * 3, epoch * 3 + 3)
@@ -95,7 +95,9 @@ def test_every_query_stands_once_in_each_epoch_in_another_order():
 def test_a_positive_of_a_query_and_its_duplicate_by_text_are_never_its_negatives(monkeypatch):
     monkeypatch.setitem(globals(), "TEXTS", [*TEXTS[:11], TEXTS[0]])  # passage 11 is passage 0 again
     given = examples(take=11, positives=[[0, 3], [4], [8], [9], [1]])
-    batch = batches.batch_of(given, batches.usable(given), 0, size=5, negatives=11, seed=0)
+    batch = batches.batch_of(
+        given, batches.each_query(batches.usable(given)), 0, size=5, negatives=11, seed=0
+    )
     row = batch.queries.index("river north")
     masked = {text for text, ok in zip(batch.texts, batch.allowed[row], strict=True) if not ok}
     standing = batch.texts[batch.lists[row, 0]]
@@ -112,7 +114,7 @@ def test_the_stride_walks_through_the_pool_from_epoch_to_epoch():
 def test_a_small_pool_fills_no_more_than_it_has():
     given = examples(take=3, positives=[[0], [4], [8], [9], [1]])
     given = given._replace(negatives=pool([[5], [], [1, 2], [3], [4]]))
-    batch = batches.batch_of(given, batches.usable(given), 0, size=5, negatives=3, seed=0)
+    batch = batches.batch_of(given, batches.each_query(batches.usable(given)), 0, size=5, negatives=3, seed=0)
     assert sorted((batch.lists >= 0).sum(axis=1).tolist()) == [1, 2, 2, 2, 3]
 
 
@@ -126,7 +128,7 @@ def test_the_gradient_cache_equals_the_plain_batch(tmp_path):
         params = encoder(tmp_path, micro=micro, dropout=0.0)
         trainer = DualEncoder(params)
         towers = trainer._towers()
-        batch = batches.batch_of(examples(), np.arange(5), 0, size=5, negatives=2, seed=0)
+        batch = batches.batch_of(examples(), batches.each_query(np.arange(5)), 0, size=5, negatives=2, seed=0)
         count = len(batch.queries)
         loss = dual_encoder.backward_in_parts(
             trainer._lots(towers, batch, micro), torch.zeros(count + len(batch.texts), 32), (0,),
@@ -185,10 +187,10 @@ def test_memory_that_runs_short_halves_what_is_held_and_not_the_batch(tmp_path, 
     _, whole = trained(DualEncoder(params), tmp_path / "whole")
     forward = networks.Tower.forward
 
-    def scarce(self, texts, length):
+    def scarce(self, texts, length, titles=None):
         if len(texts) > 3:
             raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 7 bytes")
-        return forward(self, texts, length)
+        return forward(self, texts, length, titles)
 
     monkeypatch.setattr(networks.Tower, "forward", scarce)
     notes = []
@@ -246,9 +248,9 @@ def test_training_equals_a_plain_loop_over_transformers_own_modules(tmp_path):
         states, mask = model(**given).last_hidden_state, given["attention_mask"][:, :, None]
         return (states * mask).sum(1) / mask.sum(1)
 
-    theirs = []
+    theirs, every = [], batches.each_query(np.arange(5))
     for step in range(51):
-        batch = batches.batch_of(examples(), np.arange(5), step, size=2, negatives=2, seed=0)
+        batch = batches.batch_of(examples(), every, step, size=2, negatives=2, seed=0)
         scores = vectors(batch.queries, 8) @ vectors(batch.texts, 16).T
         allowed = torch.from_numpy(batch.allowed)
         loss = functional.cross_entropy(

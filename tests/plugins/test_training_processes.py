@@ -118,7 +118,7 @@ def first_again(folder, params, others):
     """The first process of two does a segment again that was killed when all of its steps were done."""
     trainer, group = DualEncoder(params), Recorded(0, 2)
     group.others = others
-    steps = batches.steps_of(np.arange(5), params.batch, params.epochs)
+    steps = batches.steps_of(5, params.batch, params.epochs)
     training = Training(0, segment=0, segments=2)
     trainer.learn(Course(steps, lambda step: pytest.fail("no step is left"), folder, training, group))
 
@@ -253,7 +253,7 @@ def test_the_gradients_of_two_shares_of_a_cross_encoder_are_those_of_the_batch(t
     params = CrossEncoderParams(
         init=tmp_path / "init", loss=loss, micro=6, length=24, query_length=8, dtype="fp32", device="cpu"
     )
-    batch = batches.batch_of(examples(), np.arange(5), 0, size=5, negatives=2, seed=0)
+    batch = batches.batch_of(examples(), batches.each_query(np.arange(5)), 0, size=5, negatives=2, seed=0)
     trainer, found = CrossEncoder(params), []
     for groups in ((ALONE,), PAIR):
         scorer = networks.Scorer(params.init, 2 if loss == "two-classes" else 1, 0.1, "fp32", 0).train()
@@ -269,12 +269,13 @@ def test_the_gradients_of_two_shares_of_a_joint_training_are_those_of_the_batch(
         init=tmp_path / "de", init_reranker=tmp_path / "ce", query_length=8, passage_length=16, dtype="fp32",
         device="cpu",
     )  # fmt: skip
-    batch = batches.batch_of(examples(), np.arange(5), 0, size=5, negatives=2, seed=0)
+    batch = batches.batch_of(examples(), batches.each_query(np.arange(5)), 0, size=5, negatives=2, seed=0)
     trainer, found = RocketQAv2(params), []
     for groups in ((ALONE,), PAIR):
         tower = networks.Tower(params.init, "auto", False, 0.0, "fp32").train()
         scorer = networks.Scorer(params.init_reranker, 1, 0.1, "fp32", 0).train()
-        total = sum(trainer._backward(tower, scorer, batch, (0, 0), 6, group.share) for group in groups)
+        towers = {"retriever": tower}
+        total = sum(trainer._backward(towers, scorer, batch, (0, 0), 6, group.share) for group in groups)
         found.append((total, [*slopes(tower), *slopes(scorer)]))
     assert_alike(*found)
 
@@ -291,7 +292,7 @@ def assert_alike(first, second):
 def test_negatives_of_other_processes_count_if_they_are_asked_for(tmp_path, cross_device):
     """Against a slow transcription, for five queries of which two belong to the first process."""
     trainer = DualEncoder(encoder(tmp_path, cross_device=cross_device, processes=2))
-    batch = batches.batch_of(examples(), np.arange(5), 0, size=5, negatives=2, seed=0)
+    batch = batches.batch_of(examples(), batches.each_query(np.arange(5)), 0, size=5, negatives=2, seed=0)
     chance = np.random.default_rng(0)
     queries, passages = chance.normal(size=(5, 4)), chance.normal(size=(len(batch.texts), 4))
     total = 0.0

@@ -14,7 +14,7 @@ import orjson
 
 from harness import made_models
 from harness.errors import HarnessError
-from harness.toolkit.neural import model_folder, models
+from harness.toolkit.neural import model_folder, models, weight_files
 
 STEP = re.compile(r"train-[0-9a-f]{64}")
 
@@ -79,9 +79,8 @@ def network(folder: Path) -> Path:
 
 def digest(folder: Path) -> str:
     """The SHA-256 of a network's weights; of several files, the SHA-256 of their digests."""
-    paths = [folder / "model.safetensors"]
-    if not paths[0].is_file():
-        paths = sorted(folder.glob("*.safetensors"))
+    chosen = weight_files.chosen(folder)
+    paths = [folder / name for name in chosen.files] if chosen else sorted(folder.glob("*.safetensors"))
     digests = [_sha256(path) for path in paths]
     return digests[0].hex() if len(digests) == 1 else hashlib.sha256(b"".join(digests)).hexdigest()
 

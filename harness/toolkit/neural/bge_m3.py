@@ -20,27 +20,19 @@ def has(folder: Path, head: Head) -> bool:
     return any((folder / f"{head}{end}").is_file() for end in (".safetensors", ".pt"))
 
 
-def shape(folder: Path, head: Head) -> tuple[int, ...]:
-    """The outputs and inputs of the head, from the file's header."""
-    from safetensors import SafetensorError, safe_open
-
-    path = _readable(folder, head)
-    try:
-        with safe_open(path, "np") as file:
-            return tuple(file.get_slice("weight").get_shape())
-    except (SafetensorError, OSError) as error:
-        raise HarnessError(f"model: {path} cannot be read ({error}); convert it again") from error
-
-
 def read(folder: Path, head: Head, inputs: int) -> torch.nn.Linear:
     """The head as a layer for states of `inputs` numbers, in fp32."""
     import torch
+    from safetensors import SafetensorError
     from safetensors.torch import load_file
 
-    outputs, width = (*shape(folder, head), 0, 0)[:2]
     path = _readable(folder, head)
-    tensors: dict[str, Any] = load_file(path)
+    try:
+        tensors: dict[str, Any] = load_file(path)
+    except (SafetensorError, OSError) as error:
+        raise HarnessError(f"model: {path} cannot be read ({error}); fetch it again") from error
     shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
+    outputs, width = (*shapes.get("weight", ()), 0, 0)[:2]
     if width != inputs or shapes != {"weight": (outputs, inputs), "bias": (outputs,)}:
         raise HarnessError(
             f"model: {path} has {shapes}, not the weight and bias of a layer for {inputs} numbers; take head "
@@ -52,11 +44,8 @@ def read(folder: Path, head: Head, inputs: int) -> torch.nn.Linear:
 
 
 def _readable(folder: Path, head: Head) -> Path:
+    """The head in safetensors. The authors' pickle is turned into such a file, which lies in the store."""
+    from harness.toolkit.neural import pickled
+
     path = folder / f"{head}.safetensors"
-    if not path.is_file():
-        raise HarnessError(
-            f"model: {folder} has this head only as {head}.pt, a format that can run code when it is read; "
-            'convert it where you trust its source: `python -c "import torch, safetensors.torch as s; '
-            f"s.save_file(torch.load('{head}.pt', weights_only=True), '{head}.safetensors')\"`"
-        )
-    return path
+    return path if path.is_file() else pickled.safetensors_of(folder / f"{head}.pt")

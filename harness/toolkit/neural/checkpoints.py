@@ -1,23 +1,24 @@
-"""Reads a model's weights from safetensors and checks that no tensor is missing, surplus or misshapen."""
+"""Reads a model's weights and checks that no tensor is missing, surplus or misshapen."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import re
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 import transformers
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file
 from transformers.utils import logging as chatter
 
 from harness.errors import HarnessError
-from harness.toolkit.neural import adapters, backbones, model_folder, prefixes
-from harness.toolkit.neural.models import PICKLED, pickle_refusal
+from harness.toolkit.neural import adapters, backbones, model_folder, pickled, prefixes, weight_files
+from harness.toolkit.neural.weight_files import Chosen
 
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 # Tensors that a file may have and the model lacks: those that are computed anyway, in old files, and heads.
@@ -32,10 +33,9 @@ SPARE = (r"(.*\.)?position_ids", r"(.*\.)?pooler\..*")
 
 
 def weights(folder: Path) -> dict[str, torch.Tensor]:
-    """All tensors of `model.safetensors`, or of the files that its index names, on the CPU in their stored
-    dtypes."""
+    """All tensors of the weight files of a folder, on the CPU in their stored dtypes."""
     tensors: dict[str, torch.Tensor] = {}
-    for path in weight_files(folder):
+    for path in files(folder):
         try:
             tensors.update(load_file(path))
         except (SafetensorError, OSError) as error:
@@ -43,21 +43,67 @@ def weights(folder: Path) -> dict[str, torch.Tensor]:
     return tensors
 
 
-def weight_files(folder: Path) -> list[Path]:
-    """The safetensors files of a folder; pickled weights are refused."""
-    single, index = folder / "model.safetensors", folder / "model.safetensors.index.json"
-    if single.exists():
-        return [single]
-    if index.exists():
-        names = sorted(set(json.loads(index.read_bytes())["weight_map"].values()))
-        missing = [name for name in names if not (folder / name).exists()]
-        if missing:
-            raise HarnessError(f"model: {folder} lacks {', '.join(missing)}; fetch the model again")
-        return [folder / name for name in names]
-    pickled = sorted(path.name for path in folder.glob("*") if path.suffix in PICKLED)
-    if pickled:
-        raise HarnessError(pickle_refusal(str(folder), pickled[0]))
-    raise HarnessError(f"model: {folder} has no model.safetensors; is it a model's folder?")
+def files(folder: Path) -> list[Path]:
+    """The safetensors files with the weights of a folder. Archives of torch are turned into such files, which
+    lie in the store."""
+    chosen = _chosen(folder)
+    if not chosen.pickled:
+        return [_undisguised(folder / name) for name in chosen.files]
+    return [pickled.safetensors_of(folder / name) for name in chosen.files]
+
+
+def _chosen(folder: Path) -> Chosen:
+    chosen = weight_files.chosen(folder)
+    if chosen is None:
+        raise HarnessError(
+            f"model: {folder} has none of {', '.join(weight_files.ORDER)}; is it a model's folder?"
+        )
+    return chosen
+
+
+def _undisguised(path: Path) -> Path:
+    """The path of a file that begins as safetensors do, whatever its name."""
+    with path.open("rb") as file:
+        start = file.read(9)
+    if start[8:] != b"{":
+        raise HarnessError(
+            f"model: {path} is no file of safetensors (it begins with {start!r}); fetch it again, or take "
+            "the model from its authors"
+        )
+    return path
+
+
+@contextlib.contextmanager
+def _readable(folder: Path) -> Iterator[Path]:
+    """A folder that transformers can read: `folder` itself, or one of links that has safetensors in the place
+    of torch's archives."""
+    converted = files(folder)
+    chosen = _chosen(folder)
+    if not chosen.pickled:
+        yield folder
+        return
+    with tempfile.TemporaryDirectory(prefix="passage-harness-") as name:
+        place = Path(name) / folder.name
+        place.mkdir()
+        for path in folder.iterdir():
+            if path.name not in (chosen.listing, *chosen.files):
+                (place / path.name).symlink_to(path.absolute())
+        if chosen.listing is None:
+            (place / "model.safetensors").symlink_to(converted[0].absolute())
+        else:
+            _link_shards(place, converted)
+        yield place
+
+
+def _link_shards(place: Path, converted: Sequence[Path]) -> None:
+    names: dict[str, str] = {}
+    for number, path in enumerate(converted):
+        shard = f"model-{number + 1:05}-of-{len(converted):05}.safetensors"
+        (place / shard).symlink_to(path.absolute())
+        with safe_open(path, "pt") as file:
+            names |= dict.fromkeys(file.keys(), shard)
+    index = {"metadata": {}, "weight_map": names}
+    (place / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
 
 
 def load(
@@ -83,16 +129,18 @@ def load(
         inner = load(backbones.network(folder), kind, dtype, spare=spare, surplus=surplus, **options)
         adapters.merge(inner, folder)
         return inner
-    weight_files(folder)
     if trust_remote_code and code_revision is None:
         _refuse_foreign_code(folder)
     auto = _network(folder, kind)
     if code_revision is not None:  # only auto classes take this option
         options["code_revision"] = code_revision
-    with quiet():
+    if (unstated := model_folder.unstated_type(folder)) is not None:
+        settings = model_folder.read(folder / "config.json")
+        options["config"] = transformers.AutoConfig.for_model(unstated, **settings)
+    with quiet(), _readable(folder) as readable:
         try:
             model, report = auto.from_pretrained(
-                folder,
+                readable,
                 dtype=DTYPES[dtype],
                 local_files_only=True,
                 use_safetensors=True,
@@ -102,7 +150,9 @@ def load(
                 **options,
             )
         except Exception as error:
-            raise HarnessError(f"model: {folder} cannot be loaded as {kind}: {_why(error)}") from error
+            raise HarnessError(
+                f"model: {folder} cannot be loaded as {kind}: {_why(error, readable)}"
+            ) from error
     check(folder, report["missing_keys"], report["unexpected_keys"], spare=spare, surplus=surplus)
     shapes = sorted(str(item[0]) for item in report["mismatched_keys"])
     if shapes:
@@ -190,5 +240,6 @@ def _some(names: Sequence[str]) -> str:
     return shown if len(names) <= 4 else f"{shown} and {len(names) - 4} more"
 
 
-def _why(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+def _why(error: Exception, folder: Path) -> str:
+    said = str(error).replace(str(folder), folder.name)
+    return (said.strip().splitlines() or [type(error).__name__])[0]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import HarnessError
+from harness.toolkit.neural import weight_files
 
 # The usual places of an ONNX file in a model's folder; the first that exists is read.
 EXPORTS = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
@@ -30,11 +31,27 @@ def read(path: Path) -> Any:
 def network(folder: Path) -> Path:
     """The folder of the network and its tokenizer: `folder` itself, or the subfolder that its modules.json
     names."""
-    modules = read(folder / "modules.json") or []
-    config: dict[str, Any] = next(
-        (module for module in modules if str(module["type"]).endswith(".Transformer")), {}
-    )
-    return folder / str(config.get("path", ""))
+    return folder / _network(folder)
+
+
+def weighted(folder: Path) -> tuple[str, ...]:
+    """The folders with weights, by their paths within the model's folder: that of the network, and those of
+    the layers after pooling."""
+    after = (at for at, kind in _modules(folder) if kind in ("Dense", "LayerNorm"))
+    return (_network(folder), *after)
+
+
+def _network(folder: Path) -> str:
+    return next((at for at, kind in _modules(folder) if kind == "Transformer"), "")
+
+
+def _modules(folder: Path) -> list[tuple[str, str]]:
+    """The path and kind of each module of sentence-transformers."""
+    path = folder / "modules.json"
+    return [
+        (weight_files.inside(str(module.get("path", "")), path), str(module["type"]).rpartition(".")[2])
+        for module in read(path) or ()
+    ]
 
 
 def exported(folder: Path) -> tuple[str, ...]:
@@ -75,6 +92,15 @@ def length(folder: Path, most: int | None) -> int | None:
     """The smaller of `most` and the largest number of tokens that the folder's tokenizer allows a text."""
     limit = (read(folder / "tokenizer_config.json") or {}).get("model_max_length")
     return limit if isinstance(limit, int) and limit < (most or _UNLIMITED) else most
+
+
+def unstated_type(folder: Path) -> str | None:
+    """The model type of a folder whose config.json is older than that key: BERT's, if it has the settings of
+    Google's BERT beside a vocab.txt. None if the type is stated, or not known."""
+    config = read(folder / "config.json") or {}
+    if "model_type" in config or "type_vocab_size" not in config:
+        return None
+    return "bert" if (folder / "vocab.txt").is_file() else None
 
 
 def code_of(config: Mapping[str, Any]) -> tuple[str, ...]:

@@ -301,7 +301,8 @@ COUNTS = (
 
 @pytest.mark.parametrize("path", [ROOT / "README.md", ROOT / "CHANGELOG.md"], ids=lambda path: path.name)
 def test_the_number_of_papers_with_published_tables_is_right(path):
-    papers = list((ROOT / "leaderboards" / "published").glob("*/paper.yaml"))
+    every = (ROOT / "leaderboards" / "published").glob("*/paper.yaml")
+    papers = [paper for paper in every if "text: null" not in paper.read_text(encoding="utf-8")]
     text = " ".join(path.read_text(encoding="utf-8").split())
     assert re.findall(r"tables of (\w+) papers as", text) == [COUNTS[len(papers)]]
 

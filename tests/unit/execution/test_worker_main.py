@@ -14,7 +14,7 @@ from harness.errors import ContractError, HarnessError
 from harness.execution import executors, worker_main
 from harness.execution.requests import CountBlocks, Execute
 from harness.execution.worker_handle import Child
-from harness.step_context import CURRENT, StepContext
+from harness.step_context import CURRENT, Converted, StepContext
 from harness.steps import Label
 from harness.store.artifacts import Store
 
@@ -107,4 +107,5 @@ def test_what_counts_the_blocks_of_a_step_runs_in_the_step_s_context(
         request = CountBlocks("label-1", changed(Label))
         copy_context().run(worker_main._do, request, store, None, line, {})
         line._out.close()
-    assert seen == [StepContext("label-1", store.responses)]
+    converted = Converted(store.converted, store.digests.folder, set())
+    assert seen == [StepContext("label-1", store.responses, converted=converted)]

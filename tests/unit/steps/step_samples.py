@@ -50,7 +50,7 @@ INDEX = steps.Index(method=METHOD, texts=TEXTS)
 SEARCH = steps.Search(method=DENSE, texts=TEXTS, index=ref("index-0"), queries=QUERIES, depth=9)
 TRAIN = steps.Train(
     method=DENSE, sources=(Source(ref("examples-0"), QUERIES, CORPUS),), seed=1, segment=0, segments=2,
-    before=ref("train-9"), take=3, draw="sample", share=0.0, queries=500,
+    before=ref("train-9"), take=3, draw="sample", share=0.0, apart=False, queries=500,
 )  # fmt: skip
 # no record has a value of its own in a field that is not keyed
 SAMPLES: dict[type[AnyRecord], steps.AnyKind] = {type(record): record for record in (
@@ -72,6 +72,7 @@ SAMPLES: dict[type[AnyRecord], steps.AnyKind] = {type(record): record for record
     steps.Label(hits=ref("search-0"), corpus=CORPUS, queries=QUERIES, depth=5),
     steps.Examples(**DATASET, level=1, negatives=Mined(
         hits=ref("search-0"), depth=20, below=1.5, above=None, positives_above=None, undenoised=False, fill=0,
+        apart=False, without_answer=False,
     )),
     TRAIN,
     steps.Validate(

@@ -47,6 +47,7 @@ VALUES = [  # of every form, at the bounds and beyond
     ["titles"], [], [0, 1], [0, 0], [-1], [2**31], [2**31 - 1], ["a", "b"], ["a", "a"], ["a"], ["a/b"], ["a/b", "a"], [[]],
     [0, 1, 0.5], [0, 1], [3, 0.5], [1, 0.5], [21, 0.5], [3, 2], ["x", 0.5], {}, {"a": ["b", "c"]}, {"a": ["b"]}, {"a": "b"},
     {"of": "x"}, {"of": "x", "depth": 0}, {"of": "x", "dept": 1}, {"of": "x", "undenoised": 1}, {"of": "x", "undenoised": 1.1},
+    {"queries": 1, "positives": 2}, {"queries": 0, "positives": 2}, {"queries": 1}, {"of": "x", "undenoised": "lists"},
     {"on": "a/b", "measure": "R@5"}, {"on": "a", "measure": "R@5"}, {"on": "a/b", "measure": "R@5", "corpus": {}},
     {"published": "x", "as": "dev"}, {"published": "x"}, [{"published": "x", "as": "dev"}], {"weights": {}, "together": ["a"]},
     {"weights": {}, "together": ["a", "b"]}, {"strip-titles": {}, "splits": "dev"}, [{"strip-titles": {}, "splits": []}],

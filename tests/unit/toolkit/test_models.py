@@ -1,12 +1,14 @@
 """Where a model lies, found without a network and without loading anything."""
 
+import json
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from harness.errors import HarnessError
-from harness.toolkit.neural import model_folder, models
+from harness.toolkit.neural import model_folder, models, revisions
 
 pytestmark = pytest.mark.extras
 
@@ -55,6 +57,57 @@ def test_a_hub_model_is_lacking_until_its_weights_are_in_the_cache(cache):
     (snapshot / "model.safetensors").touch()
     assert models.missing_files("org/name", COMMIT) == []
     assert models.cached("org/name", COMMIT) == snapshot
+
+
+def test_a_model_is_read_at_the_commit_that_is_known_unless_the_suite_names_another(cache):
+    commits = json.loads(Path(revisions.__file__).with_suffix(".json").read_bytes())
+    every = {model: commit for source in commits.values() for model, commit in source.items()}
+    assert sum(map(len, commits.values())) == len(every)
+    assert all(models.COMMIT.fullmatch(commit) for commit in every.values())
+    for model, commit in every.items():
+        assert models.located(model, "auto") == (model, commit)
+        assert models.located(model, "main") == (model, "main")
+    assert models.located("org/name", "auto") == ("org/name", "main")
+    assert models.located(cache, "auto") == (cache, "main")
+
+
+BIN = "is a pickle: it is read by torch's weights-only loader and kept as safetensors in the store"
+OTHER = "f" * 40
+
+
+@pytest.mark.parametrize(
+    ("here", "listed", "main", "said"),
+    [
+        ((), None, None, []),  # the hub cannot be reached
+        (("model.safetensors",), None, None, []),
+        (("model.safetensors",), None, OTHER, [f"main has moved: {COMMIT} is read, and main is at {OTHER}"]),
+        (("pytorch_model.bin",), None, COMMIT, [f"pytorch_model.bin {BIN}"]),
+        ((), ("model.safetensors", "pytorch_model.bin"), COMMIT, ["a run downloads model.safetensors"]),
+        (
+            ("config.json",),
+            ("pytorch_model.bin", "tf_model.h5"),
+            OTHER,
+            ["a run downloads pytorch_model.bin", f"pytorch_model.bin {BIN}", f"main is at {OTHER}"],
+        ),
+    ],
+)
+def test_what_a_run_will_read_is_said_before(cache, monkeypatch, here, listed, main, said):
+    for name in here:
+        (cache / "snapshots" / COMMIT).mkdir(parents=True, exist_ok=True)
+        (cache / "snapshots" / COMMIT / name).touch()
+    if main is not None and listed is None:
+        (cache / "refs").mkdir(parents=True)
+        (cache / "refs" / "main").write_text(main)
+    answers = {COMMIT: (COMMIT, listed), "main": (main, listed)}
+    monkeypatch.setattr(
+        models, "_asked",
+        lambda model, revision: SimpleNamespace(commit=answers[revision][0], files=listed) if listed else None,
+    )  # fmt: skip
+    lines = models.notes("org/name", COMMIT)
+    assert len(lines) == len(said)
+    assert all(
+        line.startswith("org/name") and line.endswith(end) for line, end in zip(lines, said, strict=True)
+    )
 
 
 def test_a_package_s_folder_is_found_without_importing_it(tmp_path, monkeypatch):
@@ -122,17 +175,56 @@ def test_each_refusal_of_the_hub_is_told_with_what_to_do(monkeypatch, kind, said
         models.folder("org/name", "v1")
 
 
-def test_a_model_of_pickles_alone_is_refused_with_how_to_convert_it(tmp_path, monkeypatch):
+LISTED = {
+    "config.json model.safetensors pytorch_model.bin tf_model.h5 onnx/model.onnx onnx/model.safetensors": (
+        "model.safetensors"
+    ),
+    "config.json pytorch_model.bin flax_model.msgpack training_args.bin openvino/openvino_model.bin": (
+        "pytorch_model.bin"
+    ),
+    "pytorch_model.bin.index.json pytorch_model-00001-of-00002.bin pytorch_model-00002-of-00002.bin": (
+        "pytorch_model-00001-of-00002.bin pytorch_model-00002-of-00002.bin pytorch_model.bin.index.json"
+    ),
+    "model.safetensors.index.json model-00001-of-00001.safetensors pytorch_model.bin": (
+        "model-00001-of-00001.safetensors model.safetensors.index.json"
+    ),
+    "pytorch_model.bin colbert_linear.pt sparse_linear.pt onnx/model.onnx_data": (
+        "pytorch_model.bin sparse_linear.pt colbert_linear.pt"
+    ),
+    "model.safetensors 2_Dense/pytorch_model.bin 2_Dense/model.safetensors 3_Other/pytorch_model.bin": (
+        "model.safetensors 2_Dense/model.safetensors"
+    ),
+    "config.json tf_model.h5 sub/model.safetensors": None,
+}
+
+
+@pytest.mark.parametrize("names", LISTED)
+def test_only_the_weights_that_are_read_are_fetched(tmp_path, monkeypatch, names):
     pytest.importorskip("huggingface_hub")
+    from huggingface_hub.utils import filter_repo_objects
+
     from harness.toolkit.neural import hub
 
-    monkeypatch.setattr(hub, "snapshot_download", lambda *args, **options: str(tmp_path))
-    monkeypatch.setattr(hub, "names", lambda model, revision: ["config.json", "pytorch_model.bin"])
-    with pytest.raises(HarnessError, match=r"org/name .*only as pytorch_model\.bin"):
-        models.folder("org/name", "v1")
-    monkeypatch.setattr(hub, "names", lambda model, revision: ["config.json"])
-    with pytest.raises(HarnessError, match=r"org/name .*no \*\.safetensors"):
-        models.folder("org/name", "v1")
+    files, fetched = names.split(), []
+
+    def download(model, revision, allow_patterns):
+        for name in filter_repo_objects(files, allow_patterns=allow_patterns):
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            (tmp_path / name).write_text(f'{{"weight_map": {{"a": "{files[1]}"}}}}')
+            fetched.append(name)
+        return str(tmp_path)
+
+    if "2_Dense" in names:
+        module = '{"type": "sentence_transformers.models.Dense", "path": "2_Dense"}'
+        (tmp_path / "modules.json").write_text(f"[{module}]")
+    monkeypatch.setattr(hub, "snapshot_download", download)
+    monkeypatch.setattr(hub, "names", lambda model, revision: files)
+    if LISTED[names] is None:
+        with pytest.raises(HarnessError, match=r"org/name at revision v1 has none of model\.safetensors, "):
+            models.folder("org/name", "v1")
+    else:
+        assert models.folder("org/name", "v1") == tmp_path
+    assert {*fetched} - {"config.json"} == {*(LISTED[names] or "").split()}
 
 
 class Told:
@@ -189,7 +281,7 @@ def test_weights_that_an_export_keeps_apart_are_fetched_with_it(tmp_path, monkey
         return str(tmp_path)
 
     monkeypatch.setattr(hub, "snapshot_download", download)
-    models.folder("org/name", weights=model_folder.EXPORTS)
+    models.folder("org/name", instead=model_folder.EXPORTS)
     assert asked == ["config.json", *files[4:8]]
 
 
@@ -205,7 +297,7 @@ def test_code_is_fetched_only_if_it_is_trusted(tmp_path, monkeypatch):
         return str(tmp_path)
 
     monkeypatch.setattr(hub, "snapshot_download", download)
+    monkeypatch.setattr(hub, "names", lambda model, revision: [])
     models.folder("org/name")
     models.folder("org/name", trust_remote_code=True)
     assert ["*.py" in patterns for patterns in asked] == [False, True]
-    assert not any(pattern.endswith(models.PICKLED) for pattern in asked[1])

@@ -192,14 +192,25 @@ def test_a_configuration_of_other_shapes_is_an_error(folder):
         checkpoints.load(folder)
 
 
-def test_pickled_weights_alone_are_refused_with_how_to_convert_them(folder):
-    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
-    with pytest.raises(HarnessError, match=r"only as pytorch_model\.bin"):
-        checkpoints.load(folder)
+@pytest.mark.parametrize("shards", [1, 3])
+def test_a_model_of_torch_s_archives_is_the_same_as_one_of_safetensors(folder, shards):
+    expected = checkpoints.load(folder).state_dict()
+    tensors = list(checkpoints.weights(folder).items())
+    (folder / "model.safetensors").unlink()
+    if shards == 1:
+        torch.save(dict(tensors), folder / "pytorch_model.bin")
+    else:
+        names = {name: f"pytorch_model-{i % shards}.bin" for i, (name, _) in enumerate(tensors)}
+        for file in sorted(set(names.values())):
+            torch.save({name: tensor for name, tensor in tensors if names[name] == file}, folder / file)
+        (folder / "pytorch_model.bin.index.json").write_text(json.dumps({"weight_map": names}))
+    found = checkpoints.load(folder).state_dict()
+    assert list(found) == list(expected)
+    assert all(torch.equal(found[name], tensor) for name, tensor in expected.items())
 
 
 def test_a_folder_without_weights_is_refused(tmp_path):
-    with pytest.raises(HarnessError, match=r"has no model\.safetensors"):
+    with pytest.raises(HarnessError, match=r"has none of model\.safetensors"):
         checkpoints.weights(tmp_path)
 
 
@@ -223,5 +234,5 @@ def test_weights_in_several_files_are_read_and_a_missing_file_is_named(folder):
 
 def test_damaged_weights_are_refused(folder):
     (folder / "model.safetensors").write_bytes(b"nothing of the kind")
-    with pytest.raises(HarnessError, match=r"model\.safetensors cannot be read"):
+    with pytest.raises(HarnessError, match=r"model\.safetensors is no file of safetensors"):
         checkpoints.weights(folder)
