@@ -150,6 +150,17 @@ class Searcher(Protocol):
 
 
 @runtime_checkable
+class Streaming(Searcher, Protocol):
+    """A searcher that keeps no index and reads all texts in each search. A step gives it all queries at once
+    and does not measure its latency."""
+
+    def search_all(self, queries: Sequence[str], k: int, folder: Path) -> Hits:
+        """The hits of `search`. If the step is killed, the next run calls this with the same arguments and
+        with what is in `folder`. The harness removes the folder afterwards."""
+        ...
+
+
+@runtime_checkable
 class TermSearcher(Searcher, Protocol):
     """The searcher of a retriever that takes queries in the form `terms`."""
 

@@ -186,6 +186,7 @@ class Maker(Record):
     systems: tuple[str, ...] = ()  # parameters that name systems of the suite; `make` is given their runs
     splits: tuple[str, ...] = ()  # parameters that name datasets or DATASET/SPLIT; `make` is given these
     encoder: str | None = None  # the parameter that holds `{RETRIEVER: {parameters}}`, or null
+    scorer: str | None = None  # the parameter that holds `{RERANKER: {parameters}}`, or null
 
 
 @dataclass(frozen=True, kw_only=True)

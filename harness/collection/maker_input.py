@@ -74,6 +74,8 @@ class MakerInput(Parts):
     runs: Mapping[str, Hits] = field(default_factory=dict)  # system -> its hits, row q is query q
     others: Mapping[str, Parts] = field(default_factory=dict)  # by the names in the parameters
     encode: Callable[[Sequence[str], bool], Floats] | None = None  # works as `contracts.Encoding.encode`
+    # the scores of pairs of a text and another text, by a re-ranker: float32[n]
+    score: Callable[[Sequence[str], Sequence[str]], Floats] | None = None
     progress: Callable[..., None] = lambda done, total, note="": None
 
 

@@ -22,15 +22,16 @@ from harness.collection.queries import (
 )
 from harness.contracts import Encoding
 from harness.errors import ContractError, HarnessError, check_is
+from harness.execution import checked
 from harness.execution.task import Outcome, Task
 from harness.steps import make as steps
 from harness.steps.make import MadePart, Make
 from harness.steps.texts import Encoder
-from harness.types import JSON, PARTS, Document, Made, Part
+from harness.types import JSON, PARTS, Batch, Document, Made, Part, Unit
 
 if TYPE_CHECKING:
     from harness.contracts import Source
-    from harness.types import Floats
+    from harness.types import Floats, Ints
 
 KEPT = "kept"  # the folder of files that a stage keeps beside the parts, such as those of a pool
 
@@ -53,6 +54,7 @@ def make(step: Make, task: Task) -> Outcome:
         runs={system: task.hits(hits) for system, hits in step.runs.items()},
         others={name: Parts(**_parts(task, other)) for name, other in step.others.items()},
         encode=None if step.encoder is None else encoding(step.encoder, task),
+        score=None if step.scorer is None else scoring(step.scorer, task, step.reads.language),
         progress=task.progress,
     )
     made = task.built(step.method).make(data)
@@ -178,3 +180,60 @@ def encoding(encoder: Encoder, task: Task) -> Callable[[Sequence[str], bool], Fl
             f"the retriever '{name}' gives no vectors of texts; name one that does, as 'dense'"
         )
     return retriever.encode
+
+
+def scoring(
+    scorer: Encoder, task: Task, language: str | None
+) -> Callable[[Sequence[str], Sequence[str]], Floats]:
+    """The function that scores pairs of texts with a re-ranker, which is built once."""
+    reranker = task.built(scorer.method)
+    held: list[str] = []  # the second texts of the pairs, which the re-ranker reads by position
+    opened = reranker.open(_Held(held, language), None)
+
+    def score(firsts: Sequence[str], seconds: Sequence[str]) -> Floats:
+        held[:] = list(dict.fromkeys(seconds))
+        position = {text: number for number, text in enumerate(held)}
+        asked = {text: row for row, text in enumerate(dict.fromkeys(firsts))}
+        rows: list[dict[int, int]] = [{} for _ in asked]  # of each first: position -> column
+        for first, second in zip(firsts, seconds, strict=True):
+            columns = rows[asked[first]]
+            columns.setdefault(position[second], len(columns))
+        candidates = np.full((len(rows), max(map(len, rows), default=0)), -1, np.int64)
+        for row, columns in enumerate(rows):
+            candidates[row, : len(columns)] = list(columns)
+        scores = checked.scores(opened.score(list(asked), candidates), candidates)
+        pairs = zip(firsts, seconds, strict=True)
+        values = [scores[asked[one], rows[asked[one]][position[other]]] for one, other in pairs]
+        return np.array(values, np.float32)
+
+    return score
+
+
+class _Held:
+    """Texts that a re-ranker reads by position, as `harness.contracts.Texts`."""
+
+    unit: Unit = "passage"
+
+    def __init__(self, texts: list[str], language: str | None) -> None:
+        self._texts, self.language = texts, language
+
+    @property
+    def size(self) -> int:
+        return len(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def batches(self, size: int = 8192, start: int = 0, stop: int | None = None) -> Iterator[Batch]:
+        for low in range(start, len(self) if stop is None else stop, size):
+            texts = self._texts[low : min(low + size, len(self) if stop is None else stop)]
+            yield Batch(np.arange(low, low + len(texts)), texts, [""] * len(texts))
+
+    def take(self, positions: Ints) -> list[str]:
+        return [self._texts[position] for position in positions.tolist()]
+
+    def ids(self, positions: Ints) -> list[str]:
+        return [str(position) for position in positions.tolist()]
+
+    def progress(self, done: int) -> None:
+        """Does nothing: the maker reports its progress."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from harness.collection.judgements import excluded_positions
 from harness.collection.queries import Queries
-from harness.contracts import Counting, Reporting, Searcher
+from harness.contracts import Counting, Reporting, Searcher, Streaming
 from harness.execution import checked, counting, rewrite
 from harness.execution.resuming import Rows
 from harness.execution.task import Outcome, Task, Texts, reported
@@ -26,6 +28,7 @@ QUERIES = 1024  # queries of one call to a method that uses all cores: enough to
 FEW = 128  # queries of one call to any other method: few, so that several workers get some
 SAMPLE = 50  # queries that are searched one at a time to measure the latency
 SAMPLE_SECONDS = 5.0
+STREAMED = "streamed"  # the folder in which a searcher that streams keeps what a killed run has done
 
 
 class _Opened(NamedTuple):
@@ -57,6 +60,8 @@ def blocks(step: Search, task: Task) -> int:
     if count < 2:
         return count
     searcher = task.once(lambda: _opened(step, task)).searcher
+    if isinstance(searcher, Streaming):
+        return 1
     adds_up = searcher.counts if isinstance(searcher, Counting) else not isinstance(searcher, Reporting)
     if not adds_up:
         task.kept.clear()  # `search` opens the index again, because the time of opening is part of its cost
@@ -110,6 +115,8 @@ def _search(step: Search, task: Task, opened: _Opened, rows: Rows, stop: int) ->
     texts, queries, out, searcher = opened.texts, opened.queries.texts, opened.excluded, opened.searcher
     rewritten = opened.rewritten
     depth, size = step.depth, _queries_of_block(step)
+    if isinstance(searcher, Streaming):
+        searcher, size = _AllAtOnce(searcher, task.folder / STREAMED), max(1, len(queries))
     for start in range(rows.done, stop, size):
         end = min(start + size, stop)
         excluded = out[start:end] if out else None
@@ -123,6 +130,18 @@ def _search(step: Search, task: Task, opened: _Opened, rows: Rows, stop: int) ->
         task.progress(rows.done, len(queries))
 
 
+class _AllAtOnce(NamedTuple):
+    """A searcher that streams, with its folder."""
+
+    streaming: Streaming
+    folder: Path
+
+    def search(self, queries: Sequence[str], k: int, within: Ints | None = None) -> Hits:
+        assert within is None  # the step searches the whole corpus
+        self.folder.mkdir(exist_ok=True)
+        return self.streaming.search_all(queries, k, self.folder)
+
+
 def _finished(
     step: Search,
     task: Task,
@@ -132,6 +151,7 @@ def _finished(
     seconds: float,
     began: float,
 ) -> Outcome:
+    shutil.rmtree(task.folder / STREAMED, ignore_errors=True)
     facts = hits_files.save(task.folder, hits, step.texts.corpus, step.queries) | reported(report)
     sample = _latency(opened.searcher, opened.rewritten, len(opened.queries.texts), step.depth)
     apart = time.perf_counter() - began
@@ -141,8 +161,8 @@ def _finished(
 
 def _latency(searcher: Searcher, rewritten: Rewritten, queries: int, depth: int) -> dict[str, JSON]:
     """The percentiles of the latency over a seeded sample of queries. The queries are searched one at a time,
-    after the method has been used."""
-    if not queries:
+    after the method has been used. A searcher that streams has none."""
+    if not queries or isinstance(searcher, Streaming):
         return {}
     order = np.random.default_rng(0).permutation(queries)[:SAMPLE]
     taken: list[float] = []

@@ -138,7 +138,7 @@ def _of_analysis(
             method = methods.method(chosen, chosen.params, context.digest, facts, leave_out)
         sound = {name: item for name, item in collections.items() if item.parts is not None}
         for name, collection in sound.items() if given is not None else ():
-            encoders[name], more = contexts.encoder(context, collection, chosen, given)
+            encoders[name], more = contexts.helper(context, collection, chosen, str(named_by))
             needs += more
     except Broken as error:
         if len(context.problems) == noted:  # not a user's mistake, which `refuse` has noted

@@ -225,27 +225,28 @@ def _index_needs(context: Context, chosen: Chosen, values: Any, needs: Sequence[
     return [need for need in needs if need in wanted]
 
 
-def encoder(
-    context: Context, collection: Collection, chosen: Chosen, given: Any
+def helper(
+    context: Context, collection: Collection, chosen: Chosen, parameter: str, kind: str = "retrievers"
 ) -> tuple[Encoder, tuple[Need, ...]]:
-    """The retriever that a maker or an analysis encodes texts with, and its needs. `given` is the
-    parameter's value: `{RETRIEVER: {parameters}}`."""
-    path = (chosen.name, str(chosen.entry.record.encoder))
+    """The retriever that a maker or an analysis encodes texts with, or the re-ranker that it scores pairs
+    with, and its needs. The parameter's value is `{METHOD: {parameters}}`."""
+    path, given = (chosen.name, parameter), getattr(chosen.params, parameter)
     if len(given) != 1:
-        context.refuse(
-            chosen.place, path, "expected one retriever with its parameters: {dense: {model: ...}}"
-        )
+        example = "{dense: {model: ...}}" if kind == "retrievers" else "{crossencoder: {models: [...]}}"
+        text = f"expected one {kind[:-1]} with its parameters: {example}"
+        context.refuse(chosen.place, path, text)
     (name, inner), *_ = given.items()
     try:
-        entry = context.catalogue.find("retrievers", name)
+        entry = context.catalogue.find(kind, name)
     except HarnessError as error:
         context.refuse(chosen.place, path, str(error))
     values, problems = params.convert(entry.record.params, inner or {}, context.suite.path.parent)
     if problems:
         context.refuse(chosen.place, (*path, name, *problems[0].path), problems[0].text)
-    retriever = Chosen(entry, dict(inner or {}), values, chosen.place)
-    encoding = resolved(context, collection, retriever, "passage")
-    return Encoder(encoding.method), encoding.needs
+    if kind == "rerankers" and entry.record.indexed:
+        context.refuse(chosen.place, path, f"'{name}' needs an index; name one that reads pairs of texts")
+    method = resolved(context, collection, Chosen(entry, dict(inner or {}), values, chosen.place), "passage")
+    return Encoder(method.method), method.needs
 
 
 def rules(context: Context, collection: Collection) -> Rules:

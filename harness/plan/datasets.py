@@ -6,7 +6,7 @@ import contextlib
 
 from harness.errors import HarnessError
 from harness.plan import make, methods, plugin_calls, read, systems
-from harness.plan.context import Context, SplitOfItsOwn, encoder, rehearse, resolved
+from harness.plan.context import Context, SplitOfItsOwn, helper, rehearse, resolved
 from harness.plan.graph import Collection
 from harness.plan.plugin_calls import Broken
 from harness.problems import Keys, Place
@@ -77,16 +77,21 @@ def _made(context: Context, spec: DatasetSpec, base: Collection) -> Collection:
 def _stage(context: Context, before: Collection, stage: Stage, dataset: str) -> Collection:
     """The collection after one stage."""
     chosen, record = stage.chosen, stage.chosen.entry.record
-    encoder_given = None if record.encoder is None else getattr(chosen.params, record.encoder)
-    leave_out = () if encoder_given is None else (record.encoder,)
-    maker = resolved(context, before, chosen, "passage", leave_out)
+    named = {
+        kind: name for kind, name in (("retrievers", record.encoder), ("rerankers", record.scorer))
+        if name is not None and getattr(chosen.params, name) is not None
+    }  # fmt: skip
+    maker = resolved(context, before, chosen, "passage", tuple(named.values()))
     runs = {name: _hits(context, before, stage, name) for name in made_datasets.named(chosen, "systems")}
     others = {name: other(context, chosen, name) for name in made_datasets.named(chosen, "splits")}
-    encoding, needs = None, maker.needs
-    if encoder_given is not None:
-        encoding, more = encoder(context, before, chosen, getattr(maker.values, record.encoder))
+    helpers, needs = {}, maker.needs
+    for kind, name in named.items():
+        helpers[kind], more = helper(context, before, chosen, name, kind)
         needs = (*needs, *more)
-    return make.stage(context.graph, before, dataset, maker._replace(needs=needs), runs, others, encoding)
+    return make.stage(
+        context.graph, before, dataset, maker._replace(needs=needs), runs, others,
+        helpers.get("retrievers"), helpers.get("rerankers"),
+    )  # fmt: skip
 
 
 def _hits(context: Context, before: Collection, stage: Stage, name: str) -> Ref[Hits]:

@@ -15,7 +15,7 @@ from harness.types import PARTS, Part
 
 def stage(
     graph: Graph, before: Collection, dataset: str, maker: Resolved, runs: Mapping[str, Ref[Hits]],
-    others: Mapping[str, Collection], encoder: Encoder | None,
+    others: Mapping[str, Collection], encoder: Encoder | None, scorer: Encoder | None,
 ) -> Collection:  # fmt: skip
     """The collection after one stage of `dataset`."""
     chosen, record, card = maker.chosen, maker.chosen.entry.record, before.card
@@ -27,6 +27,7 @@ def stage(
             runs=dict(runs),
             others={name: _parts(read, PARTS) for name, read in others.items()},
             encoder=encoder,
+            scorer=scorer,
             written=None if record.changes else origin,
             origin=origin,
         ),

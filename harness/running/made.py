@@ -47,13 +47,15 @@ def stages(collection: Collection, planned: Plan, store: Store) -> tuple[MadeSta
 
 
 def stage_params(step: Step) -> dict[str, JSON]:
-    """The parameters of a stage, with the retriever that it encodes texts with."""
-    assert isinstance(step.record, Make)
-    encoder = step.record.encoder
-    given = params_of(step.record.method)
-    return (
-        given if encoder is None else {**given, "encoder": {encoder.method.name: params_of(encoder.method)}}
-    )
+    """The parameters of a stage, with the methods that it encodes texts and scores pairs with."""
+    record = step.record
+    assert isinstance(record, Make)
+    helpers = {"encoder": record.encoder, "scorer": record.scorer}
+    named = {
+        name: {helper.method.name: params_of(helper.method)}
+        for name, helper in helpers.items() if helper is not None
+    }  # fmt: skip
+    return {**params_of(record.method), **named}
 
 
 def dataset_flags(collection: Collection, planned: Plan, store: Store) -> list[str]:

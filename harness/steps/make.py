@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from msgspec import Struct
 
-from harness.steps.record import UNKEYED, ByMethod, Record, Ref
+from harness.steps.record import IF_GIVEN, UNKEYED, ByMethod, Record, Ref
 from harness.steps.results import Changed, Corpus, Hits, Judgements, Queries
 from harness.steps.sizes import Amount, Sizes
 from harness.steps.texts import Encoder
@@ -46,6 +46,7 @@ class Make(ByMethod[Changed], frozen=True, kw_only=True, tag="make"):
     runs: dict[str, Ref[Hits]] = {}  # by system
     others: dict[str, Parts] = {}  # further datasets or splits, by name
     encoder: Encoder | None = None
+    scorer: Annotated[Encoder | None, IF_GIVEN] = None  # the re-ranker that scores pairs of texts
     written: Origin | None = None  # given if the stage writes files that name their source
     origin: Annotated[Origin | None, UNKEYED] = None
 

@@ -18,6 +18,7 @@ Result = TypeVar("Result", covariant=True)
 
 CostPart: TypeAlias = Literal["augment", "index", "rewrite", "search", "combine", "rerank"]
 UNKEYED: Final = "unkeyed"  # marks a field that changes no number: it is in no key, and names no input
+IF_GIVEN: Final = "if given"  # marks a field that a type got later: None is in no key, so that old keys stay
 _SCALARS: Final = frozenset((str, int, float, bool, type(None)))  # most values, and told by their type alone
 
 
@@ -186,7 +187,9 @@ def _tag(value: Struct) -> dict[str, JSON]:
 
 
 def _keyed_fields(value: Struct) -> dict[str, JSON]:
-    return {name: keyed(getattr(value, name)) for name in _keyed_names(type(value))}
+    later = _names_marked(type(value), IF_GIVEN)
+    fields = {name: getattr(value, name) for name in _keyed_names(type(value))}
+    return {name: keyed(item) for name, item in fields.items() if item is not None or name not in later}
 
 
 def _structs(value: object, names_of: Callable[[type[Struct]], Iterable[str]]) -> Iterator[Struct]:
@@ -205,10 +208,14 @@ def _structs(value: object, names_of: Callable[[type[Struct]], Iterable[str]]) -
 @functools.cache
 def _keyed_names(kind: type[Struct]) -> tuple[str, ...]:
     """The fields of a type that are keyed, in order."""
+    unkeyed = _names_marked(kind, UNKEYED)
+    return tuple(name for name in kind.__struct_fields__ if name not in unkeyed)
+
+
+@functools.cache
+def _names_marked(kind: type[Struct], mark: str) -> frozenset[str]:
     hints = typing.get_type_hints(kind, include_extras=True)
-    return tuple(
-        name for name in kind.__struct_fields__ if UNKEYED not in getattr(hints[name], "__metadata__", ())
-    )
+    return frozenset(name for name, hint in hints.items() if mark in getattr(hint, "__metadata__", ()))
 
 
 AnyRecord: TypeAlias = Record[Any]

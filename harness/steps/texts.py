@@ -36,6 +36,6 @@ class IndexedRetriever(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class Encoder(Struct, frozen=True, forbid_unknown_fields=True):
-    """A retriever that gives the vectors of texts."""
+    """A retriever that gives the vectors of texts, or a re-ranker that scores pairs of texts."""
 
     method: Method

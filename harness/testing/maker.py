@@ -88,6 +88,7 @@ def given(subject: Subject, folder: Path, *, judged: bool = True) -> MakerInput:
         runs={name: _hits(parts, name) for name in _names(subject, values, "systems")},
         others=dict.fromkeys(_names(subject, values, "splits"), other),
         encode=encoded,
+        score=scored,
     )  # fmt: skip
 
 
@@ -133,6 +134,12 @@ def _hits(parts: dict[str, Any], name: str) -> Hits:
     return Hits(passages, scores.astype(np.float32))
 
 
+def scored(firsts: Sequence[str], seconds: Sequence[str]) -> Floats:
+    """The share of words that two texts have in common, as a re-ranker's probability."""
+    pairs = [({*one.split()}, {*other.split()}) for one, other in zip(firsts, seconds, strict=True)]
+    return np.array([len(one & other) / max(1, len(one | other)) for one, other in pairs], np.float32)
+
+
 def encoded(texts: Sequence[str], queries: bool) -> Floats:
     """float32[n, 64]: vectors of texts, from counts of their pairs of characters."""
     rows = np.zeros((len(texts), 64), np.float32)
@@ -168,7 +175,7 @@ def names_what_it_reads_and_changes(subject: Subject, _: Path) -> None:
     unknown = {*record.changes, *record.reads} - set(PARTS)
     require(not unknown, f"its record names {', '.join(sorted(unknown))}, which is no part of a collection")
     fields = set(record.params.__dataclass_fields__)
-    named = {*record.systems, *record.splits, *([record.encoder] if record.encoder else [])}
+    named = {*record.systems, *record.splits, *filter(None, (record.encoder, record.scorer))}
     require(
         named <= fields, f"its record names parameters that it lacks: {', '.join(sorted(named - fields))}"
     )

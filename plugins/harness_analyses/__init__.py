@@ -25,6 +25,15 @@ class WeightsParams:
 
 
 @dataclass(frozen=True)
+class JaccardParams:
+    tokens: Literal["words", "whitespace"] = param(
+        "words",
+        "words without the marks around them, of Chinese the characters; or whatever white space separates, "
+        "as in DAPR's tables 5 and 10",
+    )
+
+
+@dataclass(frozen=True)
 class BeforeParams:
     before: str = param(help="the dataset of the suite with the judgements before, such as 'mine'")
 
@@ -67,6 +76,7 @@ def harness_analyses() -> Iterable[Analysis]:
         name="jaccard",
         summary="words that query and relevant passage share, with and without context (DAPR, table 5)",
         build="harness_analyses.jaccard:Jaccard",
+        params=JaccardParams,
     )
     yield Analysis(
         name="weights",

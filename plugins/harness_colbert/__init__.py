@@ -27,8 +27,10 @@ class ColbertParams:
     passage_length: int | Auto = param(
         "auto", "how many tokens of a passage are read, including special ones", minimum=4
     )
-    stored: Literal["fp16", "fp32"] = param(
-        "fp16", "the type in which vectors are stored; they are compared in fp32"
+    stored: Literal["fp16", "fp32", "none"] = param(
+        "fp16",
+        "the type in which vectors are stored, to be compared in fp32; none: searches encode the passages "
+        "and keep nothing, with the results of fp32",
     )
     dtype: Literal["auto", "fp32", "bf16", "fp16"] = param(
         "auto", "the type for passages; auto: bf16 if the device supports it. Queries always use fp32"

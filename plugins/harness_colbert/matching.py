@@ -30,16 +30,25 @@ def search(index: Index, queries: Floats, k: int, device: str = "cpu") -> tuple[
     number; short rows are filled with -1 and 0. Memory holds two parts of the index and their scores."""
     keys = np.full((len(queries), k), NOTHING)
     compare = comparer(queries, device)
-    with ThreadPoolExecutor(hardware.threads() if device == "cpu" else 1) as pool:
-        for first, part in zip(index.first[:-1], index.parts, strict=True):
-            scores = np.empty((len(queries), len(part.bounds) - 1), np.float32)
-            list(pool.map(_block, repeat(compare), repeat(part), blocks(part), repeat(scores)))
-            places = np.arange(first, first + scores.shape[1])
-            keys = np.hstack([keys, encoded(scores, np.broadcast_to(places, scores.shape))])
-            if keys.shape[1] > k:
-                keys = np.partition(keys, k - 1, axis=1)[:, :k] if k else keys[:, :0]
+    for first, end, part in zip(index.first[:-1], index.first[1:], index.parts, strict=True):
+        keys = better(keys, compare, part, np.arange(first, end), device)
     keys.sort(axis=1)
     return decoded(keys)
+
+
+def better(
+    keys: NDArray[np.uint64], compare: Compare, part: Part, places: Ints, device: str = "cpu"
+) -> NDArray[np.uint64]:
+    """The best texts of each query among those of `keys` (uint64[Q, k]) and of a part, in no order. `places`
+    (int64[n]) are the numbers of the part's texts."""
+    queries, k = keys.shape
+    scores = np.empty((queries, len(places)), np.float32)
+    with ThreadPoolExecutor(hardware.threads() if device == "cpu" else 1) as pool:
+        list(pool.map(_block, repeat(compare), repeat(part), blocks(part), repeat(scores)))
+    keys = np.hstack([keys, encoded(scores, np.broadcast_to(places, scores.shape))])
+    if keys.shape[1] > k:
+        keys = np.partition(keys, k - 1, axis=1)[:, :k] if k else keys[:, :0]
+    return keys
 
 
 def score(index: Index, queries: Floats, texts: Ints, device: str = "cpu") -> Floats:

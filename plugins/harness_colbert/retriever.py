@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-from harness.plugin import JSON, Batch, Floats, Hits, IndexPart, Ints, Texts, Unit
+from harness.plugin import JSON, Batch, Floats, Hits, IndexPart, Ints, Searcher, Texts, Unit
 from harness.toolkit.index.parts import gather
 from harness.toolkit.index.positions import hits_of, rows_of
 from harness.toolkit.neural import model_folder, models, tokens
-from harness.toolkit.neural.encoding.loop import encode
+from harness.toolkit.neural.encoding.loop import Prepare, encode
+from harness.toolkit.neural.encoding.parts import Forward
 from harness.toolkit.neural.encoding.passes import BUDGETS
 from harness_colbert import ColbertParams, RetrieverParams, marking, matching, model, settings, storage
 from harness_colbert.approximate import Approximate
 
 
-def index(params: ColbertParams, texts: Texts, folder: Path, part: range | None = None) -> Mapping[str, JSON]:
-    """Writes the vectors of all texts, or of a part of them. A killed run continues with its first unfinished
-    shard."""
+class Encoder(NamedTuple):
+    """The encoder of passages."""
+
+    prepare: Prepare
+    forwards: Sequence[Forward]  # one for each worker
+    dimension: int
+
+
+def encoder(params: ColbertParams, stored: str) -> Encoder:
+    """The encoder of passages, whose vectors have the type `stored`."""
     here = models.folder(params.model, params.revision, trust_remote_code=params.trust_remote_code)
     settings_file = settings.read(here)
     marks = marking.load(here, settings_file, params.trust_remote_code)
@@ -30,18 +40,21 @@ def index(params: ColbertParams, texts: Texts, folder: Path, part: range | None 
     def prepare(batch: Batch) -> tuple[tokens.Tokens, tokens.Lost]:
         return tokens.tokenise(marks.passages, batch.texts, length)
 
-    forwards = model.passages(network, marks, params.device, params.stored)
+    return Encoder(prepare, model.passages(network, marks, params.device, stored), len(network.linear))
+
+
+def index(params: ColbertParams, texts: Texts, folder: Path, part: range | None = None) -> Mapping[str, JSON]:
+    """Writes the vectors of all texts, or of a part of them; nothing if none are stored. A killed run
+    continues with its first unfinished shard."""
+    if params.stored == "none":
+        storage.finish_empty(folder)
+        return {"dtype": params.dtype, "stored": "none"}
+    prepare, forwards, dimension = encoder(params, params.stored)
     stored = model.NUMBERS[params.stored]
-    dimension = len(network.linear)
     budget, write = BUDGETS[params.device], storage.writer(folder, dimension, stored)
     done = encode(texts, folder, prepare, forwards, write, shard=storage.SHARD, budget=budget, part=part)
     vectors = storage.finish(folder, dimension, stored)
-    facts = {
-        "dimension": dimension,
-        "dtype": params.dtype,
-        "stored": params.stored,
-        "vectors": vectors,
-    }
+    facts = {"dimension": dimension, "dtype": params.dtype, "stored": params.stored, "vectors": vectors}
     return {**facts, **done.facts()}
 
 
@@ -52,16 +65,24 @@ class LateRetriever:
     def index(self, texts: Texts, folder: Path) -> Mapping[str, JSON]:
         return index(self._params, texts, folder)
 
-    block = storage.SHARD
+    @property
+    def block(self) -> int:
+        """Texts that are indexed together; all of them if none are stored."""
+        return sys.maxsize if self._params.stored == "none" else storage.SHARD
 
     def index_part(self, texts: Texts, folder: Path, start: int, stop: int) -> None:
         index(self._params, texts, folder, range(start, stop))
 
     def join(self, texts: Texts, parts: Sequence[IndexPart], folder: Path) -> Mapping[str, JSON]:
-        gather(parts, folder)
+        if self._params.stored != "none":
+            gather(parts, folder)
         return self.index(texts, folder)  # finds all texts encoded, and writes the header
 
-    def open(self, texts: Texts, folder: Path) -> Search:
+    def open(self, texts: Texts, folder: Path) -> Searcher:
+        if self._params.stored == "none":
+            from harness_colbert.streaming import Streamed
+
+            return Streamed(self._params, texts)
         return Search(self._params, storage.read(folder), texts.unit)
 
 

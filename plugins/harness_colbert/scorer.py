@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from harness.plugin import JSON, Texts
 from harness.toolkit.index.positions import rows_of
-from harness_colbert import ColbertParams, matching, retriever, storage
+from harness_colbert import ColbertParams, matching, retriever, storage, streaming
 
 if TYPE_CHECKING:
     from harness.plugin import Floats, Ints
@@ -21,7 +21,9 @@ class LateReranker:
     def index(self, texts: Texts, folder: Path) -> Mapping[str, JSON]:
         return retriever.index(self._params, texts, folder)
 
-    def open(self, texts: Texts, folder: Path | None) -> Scorer:
+    def open(self, texts: Texts, folder: Path | None) -> Scorer | streaming.Scorer:
+        if self._params.stored == "none":
+            return streaming.Scorer(streaming.Streamed(self._params, texts))
         assert folder is not None  # the record says `indexed`
         return Scorer(retriever.Asker(self._params), storage.read(folder), self._params.device)
 

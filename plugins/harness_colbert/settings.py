@@ -32,6 +32,10 @@ class FolderSettings(NamedTuple):
 def resolved(params: ColbertParams) -> ColbertParams:
     """The parameters with the settings that the registry or an available folder states. Called while
     planning."""
+    if params.stored == "none" and getattr(params, "search", "exact") != "exact":
+        raise HarnessError(
+            "stored: an inverted file needs the passages' vectors; store them, or leave out search"
+        )
     known = registry.find(params.model)
     model, revision = models.located(known.passages if known else params.model, params.revision)
     here = _here(model, revision)

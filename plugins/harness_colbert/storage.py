@@ -69,6 +69,11 @@ def finish(folder: Path, dimension: int, stored: np.dtype[Any]) -> int:
     return sum(int(np.load(path)[1].sum()) for path in counted)
 
 
+def finish_empty(folder: Path) -> None:
+    """Writes the header of an index that stores no vectors."""
+    files.finish(folder, FORMAT, [], {"stored": "none"})
+
+
 def read(folder: Path) -> Index:
     """The index in a folder, mapped into memory. Raises HarnessError if it is unfinished or damaged."""
     facts = files.read_facts(folder, FORMAT)

@@ -24,6 +24,12 @@ class DaprParams:
         "corpus", "the original passages, or those in which the authors resolved coreferences"
     )
 
+    titles: Literal["own", "keyphrases"] = param(
+        "own",
+        "the documents' own titles, or in their place the keyphrases that the authors published: with the "
+        "context `titles` these go before each passage, as in the authors' code",
+    )
+
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[A-Za-z0-9_]+", self.split):
             raise ValueError(f"split '{self.split}' is no plain name; write it like train, dev or test")

@@ -19,11 +19,11 @@ from harness.plugin import Document, Part, Passage
 from harness.toolkit.files.paths import there
 from harness.toolkit.files.reading import pieces, refuse
 from harness_dapr import OriginalParams
+from harness_dapr.source import TAG
 
 if TYPE_CHECKING:
     from harness_dapr.original import Labelled
 
-TAG = re.compile(r"<.*?>")
 FILES = {"train": "train.json", "test": "dev.json"}  # the paper's test split is the release's dev split
 
 
@@ -87,7 +87,7 @@ class ConditionalQA:
 
 
 def untagged(element: str) -> str:
-    return TAG.sub("", element).strip()
+    return re.sub(TAG, "", element).strip()
 
 
 def decoded(path: Path, kind: Any) -> Any:

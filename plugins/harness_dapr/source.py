@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from harness.plugin import Card, Document, HarnessError, Inputs, Judgement, Official, Part, Query
 from harness.toolkit.files.hub import snapshot
@@ -19,6 +20,7 @@ from harness_dapr.judged import digest, highest, merged
 from harness_dapr.places import configuration, hub_patterns
 
 CITATION = "Wang et al., DAPR: A Benchmark on Document-Aware Passage Retrieval, ACL 2024"
+TAG = "<.*?>"
 REPOSITORY = "UKPLab/dapr"
 URL = f"https://huggingface.co/datasets/{REPOSITORY}"
 LICENCES = {  # the licences of the original datasets, from appendix A of the paper
@@ -71,6 +73,8 @@ class Dapr:
     def card(self) -> Card:
         dataset, split = self.params.dataset, self.params.split
         notes = (HARD,) if dataset == "nq-hard" else ()
+        if self.params.titles == "keyphrases":
+            notes = (*notes, "its titles are the authors' keyphrases of each document")
         return Card("en", split, None, LICENCES[dataset], CITATION, URL, notes, official(dataset, split))
 
     def inputs(self, part: Part) -> Inputs:
@@ -79,7 +83,8 @@ class Dapr:
         release = self._release
         form = {"form": type(release).__name__.lower(), "hard": self.params.dataset == "nq-hard"}
         if part == "corpus":
-            return Inputs({"form": form["form"]}, release.corpus)
+            made = {"titles": self.params.titles, "untagged": self._tagged}
+            return Inputs({"form": form["form"], **made}, release.corpus)
         if part == "judgements":
             return Inputs(form, release.judged)
         if release.queries_apart or self._asked_digest is None:
@@ -88,21 +93,25 @@ class Dapr:
 
     def fetch(self) -> Iterator[Path]:
         """Download the hub's configurations that hold this dataset and split, and yield their files."""
-        if all(
-            path.exists() for path in (*self._release.corpus, *self._release.asked, *self._release.judged)
-        ):
+        if all(path.exists() for path in self._files()):
             return
         hard = self.params.dataset == "nq-hard"
         dataset = "NaturalQuestions" if hard else self.params.dataset
-        names = (self.params.text, *(("nq-hard",) if hard else ("queries", "qrels")))
+        names = [self.params.text, *(["nq-hard"] if hard else ["queries", "qrels"])]
+        if self.params.titles == "keyphrases":
+            names.append("keyphrases")
         snapshot(
             REPOSITORY, self.params.path, [*hub_patterns(dataset, names), *(["nq-hard/*"] if hard else [])]
         )
         self._release = _release(self.params)
-        yield from dict.fromkeys((*self._release.corpus, *self._release.asked, *self._release.judged))
+        yield from dict.fromkeys(self._files())
+
+    def _files(self) -> tuple[Path, ...]:
+        return (*self._release.corpus, *self._release.asked, *self._release.judged)
 
     def rows(self) -> Iterator[pa.RecordBatch]:
-        return self._release.rows()
+        rows = self._release.rows()
+        return map(untagged, rows) if self._tagged else rows
 
     def locate(self, row: int) -> str:
         return self._release.locate(row)
@@ -122,10 +131,23 @@ class Dapr:
                 return f"{judged.path}:{judged.line}"
         raise LookupError("the release has no such judgement")
 
+    @property
+    def _tagged(self) -> bool:
+        """Whether the release may have HTML tags, as ConditionalQA's dump has. The authors' loader drops them
+        (appendix A)."""
+        return self.params.dataset == "ConditionalQA"
+
     @cached_property
     def _asked_digest(self) -> str | None:
         """The digest of the queries' content, or None while a file of the queries is missing."""
         return digest(self.queries()) if all(path.exists() for path in self._release.asked) else None
+
+
+def untagged(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The passages without HTML tags, and without the white space around them."""
+    place = batch.schema.names.index("text")
+    texts = pc.utf8_trim_whitespace(pc.replace_substring_regex(batch.column(place), TAG, ""))
+    return batch.set_column(place, batch.schema.field(place), texts)
 
 
 def official(dataset: str, split: str) -> tuple[Official, ...]:
@@ -152,15 +174,18 @@ def _release(params: DaprParams) -> Hub | Dump:
     for folder in (params.path, params.path / dataset):
         corpus = first_there([folder / "corpus.jsonl"])
         if corpus.exists():
-            if hard or params.text != "corpus":
-                wanted = "nq-hard" if hard else params.text
+            if hard or params.text != "corpus" or params.titles != "own":
+                wanted = "nq-hard" if hard else "keyphrases" if params.text == "corpus" else params.text
                 raise HarnessError(f"{folder}: the dump has no {wanted}; take the hub's files")
             return Dump(corpus, first_there([folder / f"{params.split}.jsonl"]))
     # the hub has the passages in a split "test", whatever the queries' split is
     passages = configuration(params.path, dataset, params.text, "test")
+    phrases: tuple[Path, ...] = ()
+    if params.titles == "keyphrases":
+        phrases = configuration(params.path, dataset, "keyphrases", "test")
     if hard:
         questions = configuration(params.path, dataset, "nq-hard", "test")
-        return Hub(passages, questions, questions, hard=True)
+        return Hub(passages, questions, questions, phrases, hard=True)
     queries = configuration(params.path, dataset, "queries", params.split)
     qrels = configuration(params.path, dataset, "qrels", params.split)
-    return Hub(passages, queries, qrels, hard=False)
+    return Hub(passages, queries, qrels, phrases, hard=False)

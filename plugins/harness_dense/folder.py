@@ -48,7 +48,7 @@ def read(folder: Path) -> FolderSettings:
         positions=positions,
         length=model_folder.length(at, positions),
         own_code=model_folder.own_code(config),
-        code=model_folder.code_of(config),
+        code=() if model_folder.is_jina_bert(config) else model_folder.code_of(config),
         exported=model_folder.exported(folder),
         weights=weight_files.first({path.name for path in at.glob("*")}) is not None,
     )

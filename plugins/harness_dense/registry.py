@@ -25,7 +25,6 @@ class Known(NamedTuple):
     query_length: int | None = None  # where it differs from the passages' length
     query_prompt: str = ""
     passage_prompt: str = ""
-    own_code: bool = False  # the model runs code of its own: trust_remote_code
     titles: str = "none"  # how the model reads a passage's title
 
 
@@ -65,9 +64,7 @@ def _gte(name: str, pooling: str) -> Known:
 
 def _jina(name: str, size: str) -> Known:
     cite = "Günther et al. 2023; its model card"
-    return Known(
-        name, f"jinaai/jina-embeddings-v2-{size}", "mean", "cosine", False, 8192, cite, own_code=True
-    )
+    return Known(name, f"jinaai/jina-embeddings-v2-{size}", "mean", "cosine", False, 8192, cite)
 
 
 def _sentences(name: str, length: int, pooling: str = "mean", cosine: bool = True) -> Known:

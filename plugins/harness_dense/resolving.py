@@ -29,7 +29,7 @@ def resolved(params: DenseParams) -> DenseParams:
     passages = _described(model, revision)
     queries = _described(query_model, query_revision) if query_model else passages
     if not params.trust_remote_code:
-        _refuse_code(known, [(model, passages), (query_model, queries)])
+        _refuse_code([(model, passages), (query_model, queries)])
     exported, weights = (bool(passages.exported), passages.weights) if passages else (False, False)
     backend = backends.backend(params.backend, exported, weights)
     device = backends.device(params.device, backend)
@@ -176,10 +176,10 @@ def _settings(params: DenseParams, authors: dict[str, Any], folders: dict[str, A
     return chosen
 
 
-def _refuse_code(known: Known | None, towers: list[tuple[Path | str | None, FolderSettings | None]]) -> None:
-    """Refuse a model that runs its own code, as its folder states, or the registry if there is no folder."""
+def _refuse_code(towers: list[tuple[Path | str | None, FolderSettings | None]]) -> None:
+    """Refuse a model that runs its own code, as its folder states."""
     for name, described in towers:
-        if described.own_code if described else known and known.own_code:
+        if described is not None and described.own_code:
             raise HarnessError(
                 f"model: {name} runs code of its own, which is refused; read that code, and if you trust it "
                 "say trust_remote_code: true"

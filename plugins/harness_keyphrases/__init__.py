@@ -25,9 +25,14 @@ class Keyphrases:
     pipeline: Path | str | None = param(
         None, f"for the tagger spacy: the package or folder of the pipeline; null: {PIPELINE}"
     )
+    form: Literal["paper", "pke"] = param(
+        "paper", "TopicRank by its paper's equations, or exactly as the tool pke, with spaCy's tagger (DAPR)"
+    )
 
     def __post_init__(self) -> None:
-        if self.pipeline is not None and self.tagger != "spacy":
+        if self.form == "pke" and self.tagger not in ("auto", "spacy"):
+            raise ValueError(f"form: pke takes the tagger spacy, not {self.tagger}; leave the tagger out")
+        if self.pipeline is not None and self.tagger != "spacy" and self.form != "pke":
             raise ValueError("pipeline goes with tagger: spacy; add that, or leave the pipeline out")
 
 
@@ -47,7 +52,11 @@ class FromFile:
 def resolve(params: Keyphrases, facts: Facts) -> Keyphrases:
     """`params` with the tagger that fits the dataset's language, and with the version of the pipeline's
     package."""
-    if params.tagger == "auto":
+    if params.form == "pke":
+        if _code(facts.language or "en") != "en":
+            raise HarnessError(f"keyphrases: form: pke is for English, not '{facts.language}'; leave it out")
+        params = dataclasses.replace(params, tagger="spacy")
+    elif params.tagger == "auto":
         return dataclasses.replace(params, tagger=_tagger(facts.language))
     if params.tagger == "spacy" and not isinstance(params.pipeline, Path):
         return dataclasses.replace(params, pipeline=_versioned(params.pipeline or PIPELINE))
@@ -58,13 +67,17 @@ def _tagger(language: str | None) -> Literal["embedded", "jieba"]:
     advice = "say `tagger: embedded` or `tagger: spacy` for English, `tagger: jieba` for Chinese"
     if language is None:
         raise NoLanguage(f"keyphrases: the dataset does not say its language; {advice}")
-    code = language.lower().replace("_", "-").split("-")[0]
+    code = _code(language)
     if code not in OF_LANGUAGE:
         raise HarnessError(
             f"keyphrases: there is no tagger for the language '{language}'; leave keyphrases out, or compute "
             f"them elsewhere and use keyphrases-from-file"
         )
     return OF_LANGUAGE[code]
+
+
+def _code(language: str) -> str:
+    return language.lower().replace("_", "-").split("-")[0]
 
 
 def _versioned(pipeline: str) -> str:
@@ -103,8 +116,11 @@ def missing_files(params: Keyphrases) -> list[str]:
 
 
 def libraries_by_param(params: Keyphrases) -> dict[str, tuple[str, ...]]:
-    """The tagger's library, because another version may tag differently."""
-    return {"tagger": (params.tagger,) if params.tagger in ("spacy", "jieba") else ()}
+    """The tagger's library, because another version may tag differently, and the library that clusters."""
+    return {
+        "tagger": (params.tagger,) if params.tagger in ("spacy", "jieba") else (),
+        "form": ("scipy",) if params.form == "pke" else (),
+    }
 
 
 def build(params: Keyphrases) -> Any:

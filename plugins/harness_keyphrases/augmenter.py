@@ -94,6 +94,11 @@ def extracted(params: Keyphrases, texts: Sequence[str]) -> list[str]:
 @functools.cache  # a process builds its tagger once
 def extractor(params: Keyphrases) -> Callable[[str], list[topicrank.Topic]]:
     """A function from a text to all its topics, best first."""
+    if params.form == "pke":
+        from harness_keyphrases import pke  # it imports SciPy's clustering
+
+        read, stopwords = pke.reader(_pipeline(params))
+        return lambda text: pke.topics(read(text), stopwords)
     tag = tagger(params)
     rules = chinese() if params.tagger == "jieba" else english()
 
@@ -108,8 +113,13 @@ def tagger(params: Keyphrases) -> taggers.Tagger:
         return taggers.embedded()
     if params.tagger == "jieba":
         return taggers.jieba_()
+    return taggers.spacy_(_pipeline(params))
+
+
+def _pipeline(params: Keyphrases) -> str:
+    """The package or folder of the pipeline, without its version."""
     pipeline = params.pipeline or PIPELINE
-    return taggers.spacy_(str(pipeline) if isinstance(pipeline, Path) else pipeline.partition("==")[0])
+    return str(pipeline) if isinstance(pipeline, Path) else pipeline.partition("==")[0]
 
 
 def english() -> Rules:

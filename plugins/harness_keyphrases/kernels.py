@@ -160,3 +160,66 @@ def pagerank(weights: NDArray[np.float64], damping: float) -> NDArray[np.float64
         scores = new
         if change < 1e-12:
             return scores
+
+
+@nb.njit(nogil=True, cache=True)
+def count_distances(stems: NDArray[np.int32], ends: NDArray[np.int64]) -> NDArray[np.float64]:
+    """float64[n (n - 1) / 2]: of each two candidates, the share of their stems that do not occur equally
+    often in both. The stems of candidate i are stems[ends[i] : ends[i + 1]], ascending."""
+    n = len(ends) - 1
+    distances = np.empty(n * (n - 1) // 2)
+    at = 0
+    for i in range(n):
+        for j in range(i + 1, n):
+            a, b, unequal, either = ends[i], ends[j], 0, 0
+            while a < ends[i + 1] or b < ends[j + 1]:
+                if b == ends[j + 1] or (a < ends[i + 1] and stems[a] <= stems[b]):
+                    stem = stems[a]
+                else:
+                    stem = stems[b]
+                times = 0
+                while a < ends[i + 1] and stems[a] == stem:
+                    times += 1
+                    a += 1
+                while b < ends[j + 1] and stems[b] == stem:
+                    times -= 1
+                    b += 1
+                unequal += times != 0
+                either += 1
+            distances[at] = unequal / either
+            at += 1
+    return distances
+
+
+@nb.njit(nogil=True, cache=True)
+def gap_edges(
+    offsets: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    topic: NDArray[np.int64],
+    count: int,
+) -> NDArray[np.float64]:
+    """float64[count, count]: the weight between two topics, which is the sum of 1 / gap over the occurrences
+    of both. The gap is counted from the last word of the first occurrence to the first word of the second.
+    Candidate i occurs at offsets[ends[i] : ends[i + 1]], and `topic` ascends. Sums are in pke's order."""
+    weights = np.zeros((count, count))
+    for i in range(len(lengths)):
+        for j in range(i + 1, len(lengths)):
+            if topic[i] == topic[j]:
+                continue
+            for p in offsets[ends[i] : ends[i + 1]]:
+                for q in offsets[ends[j] : ends[j + 1]]:
+                    gap = q - p - lengths[i] + 1 if p < q else p - q - lengths[j] + 1
+                    weights[topic[i], topic[j]] += 1.0 / max(gap, 1)
+    return weights + weights.T
+
+
+@nb.njit(nogil=True, cache=True)
+def passed(scores: NDArray[np.float64], step: NDArray[np.float64]) -> NDArray[np.float64]:
+    """float64[n]: scores @ step, summed in order, so that equal inputs of two topics remain equal."""
+    n = len(scores)
+    new = np.zeros(n)
+    for j in range(n):
+        for i in range(n):
+            new[i] += scores[j] * step[j, i]
+    return new

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
 from harness.plugin import JSON, Addition, Document, HarnessError
+from harness.toolkit.files.by_id import ById, by_id
 from harness.toolkit.files.paths import bare
 from harness.toolkit.files.reading import lines, opened, refuse, text_of
 from harness_keyphrases import FromFile
@@ -24,32 +24,12 @@ IDS = ("doc_id", "_id", "id")
 PHRASES = ("keyphrases", "doc_summary", "title")  # DAPR's code and hub write the last two
 
 
-class Contents(NamedTuple):
-    """The ids and keyphrases of a file's documents. A document is looked up by the hash of its id, for which
-    `hashes` and `rows` take 16 bytes per document."""
-
-    ids: pa.Array
-    phrases: pa.Array
-    hashes: NDArray[np.int64]  # int64[n], ascending
-    rows: NDArray[np.int64]  # int64[n]: the row of the id that has each hash
-
-    def row(self, id: str, place: int) -> int:
-        """The row of the document `id`, or -1 if the file lacks it. `place` is the first place in `hashes`
-        where the id's hash can be."""
-        while place < len(self.rows) and self.hashes[place] == hash(id):
-            number = int(self.rows[place])
-            if self.ids[number].as_py() == id:
-                return number
-            place += 1  # another id has the same hash
-        return -1
-
-
 class Precomputed:
     """The augmenter `keyphrases-from-file`. It reads the file on first use and keeps it in memory."""
 
     def __init__(self, params: FromFile) -> None:
         self._params = params
-        self._read: Contents | None = None
+        self._read: ById | None = None
 
     def match(self, documents: Iterable[str], passages: Iterable[str]) -> dict[str, JSON]:
         """The counts of documents that only the collection or only the file has. Such a file is refused if
@@ -82,27 +62,21 @@ class Precomputed:
 
     def _looked_up(self, wanted: Sequence[str]) -> list[Addition]:
         read = self._contents()
-        places = np.searchsorted(read.hashes, _hashes(wanted)).tolist()
-        rows = np.array([read.row(id, place) for id, place in zip(wanted, places, strict=True)], np.int64)
+        rows = read.rows_of(wanted)
         if self._params.missing == "refuse" and (rows < 0).any():
             first = wanted[int(np.argmax(rows < 0))]
             text = f"{self._params.file}: the document '{first}' is missing"
             raise HarnessError(f"{text}; complete the file, or choose missing: skip")
-        phrases = read.phrases.take(pa.array(np.maximum(rows, 0))).to_pylist()
+        phrases = read.texts.take(pa.array(np.maximum(rows, 0))).to_pylist()
         return [Addition(phrases[i] if row >= 0 else "") for i, row in enumerate(rows.tolist())]
 
-    def _contents(self) -> Contents:
+    def _contents(self) -> ById:
         if self._read is None:
             self._read = contents(self._params.file)
         return self._read
 
 
-def _hashes(ids: Sequence[str]) -> NDArray[np.int64]:
-    """int64[n]: the hash of each id. The hashes of another process differ."""
-    return np.fromiter(map(hash, ids), np.int64, len(ids))
-
-
-def contents(path: Path) -> Contents:
+def contents(path: Path) -> ById:
     """The documents of the file `path`, with their keyphrases as prefixes. A list of keyphrases is joined
     by "; "."""
     ids: list[str] = []
@@ -118,9 +92,7 @@ def contents(path: Path) -> Contents:
         phrases.append(_joined(path, number, value))
     if not ids:
         refuse(path, 1, "there is no document in it; copy the file again")
-    hashes = _hashes(ids)
-    rows = np.argsort(hashes, kind="stable")
-    return Contents(pa.array(ids, pa.string()), pa.array(phrases, pa.string()), hashes[rows], rows)
+    return by_id(ids, phrases)
 
 
 def _joined(path: Path, number: int, value: JSON) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal
 
-from harness.plugin import Analysis, Facts, Maker, NoLanguage, hookimpl, param
+from harness.plugin import Analysis, Facts, Maker, Need, NoLanguage, hookimpl, param
 
 UNSPACED = ("zh", "ja", "th", "lo", "km", "my", "bo")  # languages written without blanks between words
 
@@ -75,6 +76,12 @@ class SimilarParams:
     encoder: Mapping[str, Any] | None = param(
         None, "a retriever that gives vectors, as {dense: {model: ...}}; null: pairs of characters"
     )
+    pairs: Mapping[str, Any] | None = param(
+        None, "a re-ranker whose probability is the similarity, as {crossencoder: {models: [...]}}"
+    )
+    candidates: int = param(
+        10, "with pairs: how many queries it compares each query with, the most similar without it", minimum=1
+    )
     threshold: float = param(0.5, "queries that are more similar than this are dropped", minimum=0, maximum=1)
     action: Literal["drop", "mark"] = param(
         "drop", "drop: removes similar queries; mark: keeps all queries, in the slices similar and other"
@@ -126,15 +133,28 @@ class ClusterParams:
 
 @dataclass(frozen=True)
 class SegmentParams:
-    by: Literal["tokens", "sentences", "boundary"] = param(
-        "sentences", "windows of tokens, groups of sentences, or where a trained model sees a boundary"
+    by: Literal["tokens", "sentences", "boundary", "model"] = param(
+        "sentences",
+        "windows of tokens, groups of sentences, where a small model that is trained here sees a boundary, "
+        "or where a pretrained model of tokens sees one",
     )
     size: int = param(256, "tokens: how many a passage has", minimum=1)
     overlap: int = param(0, "tokens: how many a passage shares with the one before", minimum=0)
     sentences: int = param(5, "sentences: how many a passage has", minimum=1)
     learn: str | None = param(None, "boundary: a dataset, or DATASET/SPLIT, whose documents have paragraphs")
+    model: Path | str | None = param(None, "model: a token classifier; a folder or a hub id")
+    revision: str = param("main", "model: the branch, tag or commit of a model of the hub")
+    label: str = param("auto", "model: the label of a passage's last token; auto: the second of two")
+    length: int | Literal["auto"] = param(
+        "auto", "model: how many tokens it reads at once; longer documents are read in overlapping windows"
+    )
+    dtype: Literal["auto", "fp32", "bf16", "fp16"] = param("auto", "model: the type of the computation")
+    device: Literal["auto", "cpu", "cuda"] = param("auto", "model: where it runs")
     sigma: float = param(
-        0.5, "boundary: the least probability of a boundary at which a passage ends", minimum=0, maximum=1
+        0.5,
+        "boundary, model: the least probability of a boundary at which a passage ends",
+        minimum=0,
+        maximum=1,
     )
     held_out: float = param(
         0.2, "boundary: the share of those documents that the model is measured on", minimum=0, maximum=0.9
@@ -150,6 +170,40 @@ class SegmentParams:
             raise ValueError("'overlap' must be less than 'size'")
         if (self.by == "boundary") != (self.learn is not None):
             raise ValueError("'by: boundary' and 'learn' go together: name the documents to learn from")
+        if (self.by == "model") != (self.model is not None):
+            raise ValueError("'by: model' and 'model' go together: name a model that labels tokens")
+
+
+def _resolve_segment(params: SegmentParams, facts: Facts) -> SegmentParams:
+    params = _resolve_unit(params, facts)
+    if params.model is None:
+        return params
+    from harness.toolkit.neural import hardware, models
+
+    model, revision = models.located(params.model, params.revision)
+    device: Any = hardware.device(params.device)
+    dtype: Any = hardware.dtype(params.dtype, device)
+    return replace(params, model=model, revision=revision, device=device, dtype=dtype)
+
+
+def _missing_segment(params: SegmentParams) -> Sequence[str | Need]:
+    if params.model is None:
+        return []
+    import importlib.util
+
+    from harness.toolkit.neural import models
+
+    needs: list[str | Need] = []
+    if importlib.util.find_spec("transformers") is None:
+        advice = "pip install 'passage-harness[dense]'"
+        needs.append(Need("modules", "", "segment", ("transformers",), advice))
+    if isinstance(params.model, str) and models.reachable(params.model, params.revision):
+        return needs
+    return [*needs, *models.missing_files(params.model, params.revision)]
+
+
+def _libraries_of_segment(params: SegmentParams) -> Mapping[str, Sequence[str]]:
+    return {"model": ("torch", "transformers", "tokenizers") if params.model is not None else ()}
 
 
 @hookimpl
@@ -202,6 +256,7 @@ def harness_makers() -> Iterable[Maker]:
         reads=("queries", "judgements"),
         splits=("to",),
         encoder="encoder",
+        scorer="pairs",
     )
     yield Maker(
         name="deduplicate",
@@ -231,7 +286,9 @@ def harness_makers() -> Iterable[Maker]:
         changes=("corpus", "judgements"),
         reads=("corpus", "judgements"),
         libraries=("numba",),
-        resolve=_resolve_unit,
+        resolve=_resolve_segment,
+        missing_files=_missing_segment,
+        libraries_by_param=_libraries_of_segment,
         splits=("learn",),
     )
     yield Maker(

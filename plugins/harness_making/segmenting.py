@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from harness_making.boundaries import Places
+    from harness_making.token_classifier import TokenClassifier
 
 SIGMAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 RESAMPLES = 1000  # samples of documents from which an interval is computed
@@ -29,14 +30,14 @@ class Segment:
 
     def make(self, data: MakerInput) -> Made:
         moved: dict[str, str] = {}  # an old passage -> the first of the new ones with most of it
-        model = self._model(data) if self._params.by == "boundary" else None
+        model = self._model(data)
         return Made(
             documents=self._documents(data, model, moved),
             judgements=moving.moved(data, moved, "of another part of the same passage"),
         )
 
     def _documents(
-        self, data: MakerInput, model: Boundaries | None, moved: dict[str, str]
+        self, data: MakerInput, model: Boundaries | TokenClassifier | None, moved: dict[str, str]
     ) -> Iterator[Document]:
         for document in data.documents():
             texts = [passage.text for passage in document.passages]
@@ -60,7 +61,7 @@ class Segment:
                 moved[part.passage.id] = passages[int(np.argmax(shared))].id
             yield document._replace(passages=passages)
 
-    def _spans(self, text: str, model: Boundaries | None) -> list[tuple[int, int]]:
+    def _spans(self, text: str, model: Boundaries | TokenClassifier | None) -> list[tuple[int, int]]:
         params = self._params
         if params.by == "tokens":
             return token_spans(text, params.size, params.overlap, self._characters)
@@ -71,7 +72,15 @@ class Segment:
         edges = [0, *ends.tolist(), len(text)]
         return [(start, stop) for start, stop in pairwise(edges) if stop > start]
 
-    def _model(self, data: MakerInput) -> Boundaries:
+    def _model(self, data: MakerInput) -> Boundaries | TokenClassifier | None:
+        """The model that sees boundaries, if there is one."""
+        if self._params.by == "model":
+            from harness_making.token_classifier import TokenClassifier  # imports torch
+
+            return TokenClassifier(self._params, self._characters)
+        return self._trained(data) if self._params.by == "boundary" else None
+
+    def _trained(self, data: MakerInput) -> Boundaries:
         """The model, trained on most documents of `learn`. Its quality on the held-out documents is noted."""
         assert self._params.learn is not None
         source = data.others[self._params.learn]

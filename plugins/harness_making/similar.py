@@ -10,7 +10,7 @@ import numpy as np
 import orjson
 from scipy import sparse
 
-from harness.plugin import Floats, Ints, Made, MakerInput
+from harness.plugin import Floats, HarnessError, Ints, Made, MakerInput
 from harness_making import SimilarParams
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ class Nearest(NamedTuple):
     similarity: Floats  # float32[n]: the similarity to that query, from 0 to 1
     concerned: NDArray[np.bool_]  # bool[others]: whether the other is too similar to any of the queries
     pairs: int  # pairs with a similarity above the threshold
+    candidates: Ints  # int64[n, count]: the rows of the most similar other queries, best first
 
 
 class DropSimilar:
@@ -39,10 +40,15 @@ class DropSimilar:
         others = [(name, query) for name in params.to for query in data.others[name].asked()]
         queries = data.asked()
         texts, against = [query.text for query in queries], [query.text for _, query in others]
+        count = 1 if data.score is None else params.candidates
         if data.encode is not None:
-            nearest = by_vectors(data.encode(texts, True), data.encode(against, True), params.threshold)
+            vectors = data.encode(texts, True), data.encode(against, True)
+            nearest = by_vectors(*vectors, params.threshold, count)
         else:
-            nearest = by_characters(texts, against, params.threshold)
+            nearest = by_characters(texts, against, params.threshold, count)
+        if data.score is not None:
+            nearest = by_pairs(data.score, texts, against, nearest.candidates, params.threshold)
+            tally.note("pairs compared by the model", nearest.candidates.size)
         similar = nearest.similarity > params.threshold
         (data.folder / "kept").mkdir()
         with (data.folder / "kept" / "similar.jsonl").open("wb") as file:
@@ -70,7 +76,7 @@ class DropSimilar:
         return Made(queries=kept, judgements=(item for item in data.judged() if item.query in ids))
 
 
-def by_characters(texts: Sequence[str], against: Sequence[str], threshold: float) -> Nearest:
+def by_characters(texts: Sequence[str], against: Sequence[str], threshold: float, count: int = 1) -> Nearest:
     """The nearest of `against` for each text. The similarity is the cosine of the counts of pairs of adjacent
     letters and digits."""
     numbers: dict[str, int] = {}
@@ -81,10 +87,10 @@ def by_characters(texts: Sequence[str], against: Sequence[str], threshold: float
     def compared(start: int, stop: int) -> Floats:
         return np.asarray((first[start:stop] @ second.T).todense(), np.float32)
 
-    return _nearest(compared, len(texts), len(against), threshold)
+    return _nearest(compared, len(texts), len(against), threshold, count)
 
 
-def by_vectors(vectors: Floats, against: Floats, threshold: float) -> Nearest:
+def by_vectors(vectors: Floats, against: Floats, threshold: float, count: int = 1) -> Nearest:
     """The nearest of `against` for each vector. The similarity is the cosine, or 0 if the cosine is below
     0."""
     first, second = _unit(vectors), _unit(against)
@@ -93,10 +99,43 @@ def by_vectors(vectors: Floats, against: Floats, threshold: float) -> Nearest:
         similarity: Floats = np.maximum(first[start:stop] @ second.T, 0)
         return similarity
 
-    return _nearest(compared, len(first), len(second), threshold)
+    return _nearest(compared, len(first), len(second), threshold, count)
 
 
-def _nearest(compared: Callable[[int, int], Floats], queries: int, others: int, threshold: float) -> Nearest:
+def by_pairs(
+    score: Callable[[Sequence[str], Sequence[str]], Floats],
+    texts: Sequence[str],
+    against: Sequence[str],
+    candidates: Ints,
+    threshold: float,
+) -> Nearest:
+    """The nearest of each text's candidates (int64[n, c], rows of `against`) by a model that reads both.
+    Raises HarnessError if the model's scores are no probabilities."""
+    other, similarity = np.zeros(len(texts), np.int64), np.zeros(len(texts), np.float32)
+    concerned, pairs = np.zeros(len(against), np.bool_), 0
+    width = candidates.shape[1]
+    for start in range(0, len(texts) if width else 0, BLOCK):
+        rows = candidates[start : start + BLOCK]
+        firsts = [text for text in texts[start : start + BLOCK] for _ in range(width)]
+        scores = score(firsts, [against[row] for row in rows.ravel().tolist()]).reshape(rows.shape)
+        if not ((scores >= 0) & (scores <= 1)).all():
+            what = "the scores of this model are no probabilities"
+            raise HarnessError(
+                f"pairs: {what}; name a model whose are, as {{crossencoder: {{models: [NAME]}}}}"
+            )
+        best = scores.argmax(axis=1)
+        other[start : start + BLOCK] = rows[np.arange(len(rows)), best]
+        similarity[start : start + BLOCK] = scores.max(axis=1)
+        concerned[rows[scores > threshold]] = True
+        pairs += int((scores > threshold).sum())
+    return Nearest(other, similarity, concerned, pairs, candidates)
+
+
+def _nearest(
+    compared: Callable[[int, int], Floats], queries: int, others: int, threshold: float, count: int
+) -> Nearest:
+    count = min(count, others)
+    candidates = np.zeros((queries, count), np.int64)
     other = np.zeros(queries, np.int64)
     similarity = np.zeros(queries, np.float32)
     concerned = np.zeros(others, np.bool_)
@@ -105,11 +144,17 @@ def _nearest(compared: Callable[[int, int], Floats], queries: int, others: int, 
         stop = min(start + BLOCK, queries)
         block = compared(start, stop)
         other[start:stop] = block.argmax(axis=1)
+        if count > 1:
+            rows = np.sort(np.argpartition(-block, count - 1, axis=1)[:, :count], axis=1)
+            order = np.argsort(-np.take_along_axis(block, rows, axis=1), axis=1, kind="stable")
+            candidates[start:stop] = np.take_along_axis(rows, order, axis=1)
+        elif count:
+            candidates[start:stop, 0] = other[start:stop]
         similarity[start:stop] = block.max(axis=1)
         above = block > threshold
         concerned |= above.any(axis=0)
         pairs += int(above.sum())
-    return Nearest(other, similarity, concerned, pairs)
+    return Nearest(other, similarity, concerned, pairs, candidates)
 
 
 def _bigrams(text: str, numbers: dict[str, int]) -> list[int]:

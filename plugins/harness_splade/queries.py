@@ -70,7 +70,7 @@ def _idf(folder: Path, backend: Any) -> np.ndarray:
         raise HarnessError(
             f"query: idf needs {path}, which cannot be read ({error}); say query: binary or model"
         ) from error
-    weights = np.zeros(backend.get_vocab_size(), np.float32)
+    weights = np.zeros(max(backend.get_vocab().values()) + 1, np.float32)  # a vocab.txt may repeat a token
     for token, weight in idf_of_token.items():
         number = backend.token_to_id(token)
         if number is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -88,10 +89,12 @@ class T2Ranking:
 
     def fetch(self) -> Iterator[Path]:
         """Download the missing files from the hub, which states the digest of each file, and yield their
-        paths. The hub has no judgements of the test split."""
+        paths. The hub has no judgements of the test split. HF_ENDPOINT names another hub, as for the
+        hub's own client."""
+        hub = os.environ.get("HF_ENDPOINT") or "https://huggingface.co"
         for file in (self._collection, self._queries, self._qrels):
             if not file.exists():
-                fetch(f"{URL}/resolve/main/data/{file.name}", file)
+                fetch(f"{hub.rstrip('/')}/datasets/THUIR/T2Ranking/resolve/main/data/{file.name}", file)
                 yield file
 
     def rows(self) -> Iterator[pa.RecordBatch]:

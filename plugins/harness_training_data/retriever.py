@@ -45,7 +45,7 @@ class Run:
         bounds = np.searchsorted(query, np.arange(count + 1)).astype(np.int64)
         arrays = (bounds, at, score, read.queries.ids, read.queries.texts)
         for name, values in zip(ARRAYS, arrays, strict=True):
-            np.save(folder / f"{name}.npy", values)
+            np.save(folder / f"{name}.npy", np.asarray(values))
         files.finish(folder, FORMAT, [f"{name}.npy" for name in ARRAYS])
         facts: dict[str, JSON] = {
             "form": read.form,
@@ -82,7 +82,8 @@ def _positions(passages: Known, texts: Texts) -> Ints:
             _place(best[2], by_plain, plain, position)
             if title:
                 _place(best[1], by_text, digest(titled(title, text)), position)
-    return np.where(best[0] >= 0, best[0], np.where(best[1] >= 0, best[1], best[2]))
+    by_any: Ints = np.where(best[0] >= 0, best[0], np.where(best[1] >= 0, best[1], best[2]))
+    return by_any
 
 
 def _place(best: Ints, numbers: Mapping[int, int], key: int, position: int) -> None:

@@ -232,6 +232,36 @@ def test_within_names_what_is_scored_and_a_text_twice_is_found_once(tmp_path):
     assert found == pytest.approx(plain_scores(model)[:, [0, 4]], abs=1e-4)
 
 
+def test_a_search_that_stores_nothing_finds_what_a_stored_one_finds(tmp_path, monkeypatch):
+    from harness_colbert import model, storage, streaming
+
+    monkeypatch.setattr(storage, "SHARD", 2)
+    monkeypatch.setattr(streaming, "EVERY", -1.0)
+    folder = tiny_heads.colbert(tmp_path / "model")
+    stored, _ = opened(given(folder), TEXTS, tmp_path / "stored")
+    none, report = opened(given(folder, stored="none"), TEXTS, tmp_path / "none")
+    assert report == {"dtype": "fp32", "stored": "none"}
+    assert [path.name for path in (tmp_path / "none").iterdir()] == ["index.json"]
+    within = np.array([[4, 0, -1, 4]] * len(QUERIES))
+    for given_texts in ((4,), (9,), (3, within)):
+        expected, found = stored.search(QUERIES, *given_texts), none.search(QUERIES, *given_texts)
+        assert found.passages.tolist() == expected.passages.tolist()
+        assert found.scores.tolist() == expected.scores.tolist()
+    facts = {name: none.report()[name] for name in ("tokens", "texts_cut", "tokens_lost")}
+    passes = tiny_heads.killed_in_the_third_pass(monkeypatch, model.Passages)
+    (kept := tmp_path / "kept").mkdir()
+    with pytest.raises(KeyboardInterrupt):
+        none.search_all(QUERIES, 4, kept)
+    assert none.search_all(QUERIES, 4, kept).scores.tolist() == stored.search(QUERIES, 4).scores.tolist()
+    assert sum(passes) == len(TEXTS) + 2  # one shard, again
+    assert {name: none.report()[name] for name in facts} == facts
+    params = dataclasses.replace(given(folder, stored="none"))
+    scorer = LateReranker(params).open(testing.texts(TEXTS), None)
+    assert scorer.score(QUERIES, within[:, :2]) == pytest.approx(plain_scores(folder)[:, [4, 0]], abs=1e-4)
+    with pytest.raises(HarnessError, match="inverted file"):
+        given(folder, stored="none", search={"ivf": {}})
+
+
 def test_the_retriever_and_the_reranker_share_one_index():
     from harness import catalogue
     from harness.plan import methods

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
+from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -50,6 +52,11 @@ HARD = [
         "score": 1,
         "categories": ["acronym", "coreference"],
     },
+]
+KEYPHRASES = [
+    {"doc_id": "b", "doc_summary": ""},
+    {"doc_id": "other", "doc_summary": "x"},
+    {"doc_id": "a", "doc_summary": "old mill; river"},
 ]
 DOCUMENTS = [
     Document("a", "Mill", (Passage("a-0", CORPUS[0]["text"], False), Passage("a-1", CORPUS[1]["text"]))),
@@ -160,6 +167,18 @@ def test_the_dump_is_read(tmp_path, folder):
     assert list(source.judgements()) == [Judgement("q1", "a-1", 2), Judgement("q1", "gone", 0)]
 
 
+@pytest.mark.parametrize(
+    ("dataset", "text"),
+    [("ConditionalQA", "Pay five per cent"), ("Genomics", "<p>Pay five per <b>cent</b></p> ")],
+)
+def test_conditionalqa_is_read_without_its_tags(tmp_path, dataset, text):
+    tagged = [
+        {"id": "a", "title": "Fees", "chunks": [{"id": "a-0", "text": "<p>Pay five per <b>cent</b></p> "}]}
+    ]
+    values = replace(dump(tmp_path, corpus=tagged), dataset=dataset)
+    assert list(Dapr(values).documents()) == [Document("a", "Fees", (Passage("a-0", text),))]
+
+
 def test_scattered_passages_of_several_shards_come_together_in_order(tmp_path):
     values = hub(tmp_path / "data", "shards")
     home = tmp_path / "data" / "NaturalQuestions" / "corpus"
@@ -190,6 +209,37 @@ def test_the_categories_of_nq_hard_are_slices_of_queries_and_labels_of_pairs(tmp
         Judgement("h2", "b-0", 1),
         Judgement("h1", "b-0", 1, ("acronym", "coreference")),
     ]
+
+
+@pytest.mark.parametrize("dataset", ["NaturalQuestions", "nq-hard"])
+@pytest.mark.parametrize(
+    ("id", "phrases"), [("doc_id", "doc_summary"), ("_id", "title"), ("id", "keyphrases")]
+)
+def test_the_authors_keyphrases_stand_in_place_of_titles(tmp_path, dataset, id, phrases):
+    rows = [{id: row["doc_id"], phrases: row["doc_summary"]} for row in KEYPHRASES]
+    values = hub(tmp_path, dataset=dataset, keyphrases=rows)
+    plain, source = Dapr(values), Dapr(replace(values, titles="keyphrases"))
+    assert [document.title for document in source.documents()] == ["old mill; river", ""]
+    assert [document.passages for document in source.documents()] == [d.passages for d in DOCUMENTS]
+    assert source.locate(2) == plain.locate(2)
+    assert set(source.inputs("corpus").files) - set(plain.inputs("corpus").files) == {
+        tmp_path / "NaturalQuestions/keyphrases/0000.parquet"
+    }
+    assert source.inputs("queries") == plain.inputs("queries")
+    assert source.inputs("judgements") == plain.inputs("judgements")
+
+
+def test_keyphrases_that_lack_a_document_or_have_it_twice_are_refused(tmp_path):
+    fewer = replace(hub(tmp_path / "fewer", keyphrases=KEYPHRASES[1:]), titles="keyphrases")
+    assert fault(fewer, "documents").startswith(
+        "NaturalQuestions/keyphrases/0000.parquet:1: there are no keyphrases of the document 'b'"
+    )
+    twice = replace(hub(tmp_path / "twice", keyphrases=KEYPHRASES * 2), titles="keyphrases")
+    assert fault(twice, "documents").startswith(
+        "NaturalQuestions/keyphrases/0000.parquet:4: the document 'b' occurs twice"
+    )
+    with pytest.raises(HarnessError, match="the dump has no keyphrases; take the hub's files"):
+        Dapr(replace(dump(tmp_path / "dump"), titles="keyphrases"))
 
 
 def test_nq_hard_is_read_without_its_categories(tmp_path):
@@ -378,6 +428,7 @@ def test_what_is_missing_is_fetched_from_the_hub_and_nothing_else(tmp_path, monk
     files = {
         "NaturalQuestions/corpus/test-00000-of-00001.parquet": CORPUS,
         "NaturalQuestions/docs/test.parquet": CORPUS,
+        "NaturalQuestions/keyphrases/0000.parquet": KEYPHRASES,
         "NaturalQuestions/qrels/test.parquet": QRELS,
         "NaturalQuestions/queries/test.parquet": QUERIES,
         "nq-hard/test.parquet": HARD,
@@ -392,9 +443,11 @@ def test_what_is_missing_is_fetched_from_the_hub_and_nothing_else(tmp_path, monk
     ]
     assert list(source.documents()) == DOCUMENTS
     assert list(source.fetch()) == []
-    hard = Dapr(DaprParams(path=tmp_path, dataset="nq-hard"))
+    assert not (tmp_path / "NaturalQuestions" / "keyphrases").exists()
+    hard = Dapr(DaprParams(path=tmp_path, dataset="nq-hard", titles="keyphrases"))
     list(hard.fetch())
     assert len(list(hard.judgements())) == len(HARD)
+    assert [document.title for document in hard.documents()] == ["old mill; river", ""]
     assert [call["name"] for call in asked] == ["UKPLab/dapr", "UKPLab/dapr"]
     assert not (tmp_path / "NaturalQuestions" / "docs").exists()
 
@@ -432,7 +485,9 @@ def test_the_samples_of_the_dump_are_read_whole(tmp_path, dataset, split):
     ]
     assert read(source, tmp_path) == [
         Document(
-            row["id"], row["title"], tuple(Passage(chunk["id"], chunk["text"]) for chunk in row["chunks"])
+            row["id"],
+            row["title"],
+            tuple(Passage(chunk["id"], re.sub(r"</?\w+>", "", chunk["text"])) for chunk in row["chunks"]),
         )
         for row in plain
     ]

@@ -154,7 +154,7 @@ def test_what_the_suite_says_comes_first():
 
 @pytest.mark.parametrize("known", registry.MODELS, ids=lambda known: known.name)
 def test_every_known_model_resolves_once_and_for_all(known):
-    settled = resolved(known.name, trust_remote_code=known.own_code)
+    settled = resolved(known.name)
     assert settled.model == known.passages
     open_ = [name for name in DenseParams.__dataclass_fields__ if getattr(settled, name) == "auto"]
     assert open_ == []
@@ -186,8 +186,7 @@ def row(known):
     prompts = [text.replace("\n", "\\n") for text in prompts]  # as a cell of a table has it
     lengths = str(known.length) if length == known.length else f"{length} / {known.length}"
     unit = f"{known.pooling}, length 1" if known.normalise else known.pooling
-    code = "; runs code of its own" if known.own_code else ""
-    return [towers, unit, known.similarity, lengths, " ".join(prompts), known.cite + code]
+    return [towers, unit, known.similarity, lengths, " ".join(prompts), known.cite]
 
 
 class TestBackend:

@@ -9,6 +9,7 @@ import pytest
 
 from harness import testing
 from harness.errors import HarnessError
+from harness.toolkit.files import by_id
 from harness.types import Document, Passage
 from harness_keyphrases import FromFile, precomputed
 from harness_keyphrases.precomputed import Precomputed
@@ -122,7 +123,7 @@ def test_a_look_into_the_file_costs_the_same_however_large_it_is(tmp_path, monke
 
 
 def test_documents_whose_hashes_are_equal_are_told_apart(file, monkeypatch):
-    monkeypatch.setattr(precomputed, "hash", lambda id: 7, raising=False)
+    monkeypatch.setattr(by_id, "hash", lambda id: 7, raising=False)
     texts_added, _ = prefixes(file, "d1", "d0", "d2", "d3", missing="skip")
     assert texts_added == ["market", "bridge; river", "", ""]
 

@@ -21,7 +21,8 @@ HIDDEN, LAYERS, HEADS, INNER, POSITIONS = 32, 2, 4, 64, 64
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[unused0]", "[unused1]")
 LETTERS = string.ascii_lowercase + string.digits
 PIECES = ("##s", "##ed", "##ing", *(f"##{letter}" for letter in LETTERS))
-VOCABULARY = (*SPECIAL, *string.punctuation, *LETTERS, *PIECES, *WORDS, *"北京是中国的首都城市。，")
+CHINESE = "北京是中国的首都城市上海河山水火木金土日月星风云雨雪花草树鸟鱼马牛羊人口手足目耳心春夏秋冬东西南古今大小多少高低长短新旧"
+VOCABULARY = (*SPECIAL, *string.punctuation, *LETTERS, *PIECES, *WORDS, *CHINESE, "。", "，")
 
 Tensors = dict[str, np.ndarray]
 
@@ -41,7 +42,7 @@ def bert(
     usual = {"model_type": "bert", "type_vocab_size": 2, "vocab_size": len(VOCABULARY)}
     settings = _config(architecture, **usual | config)
     write(folder, settings, random_tensors(_names(settings, prefix, pooler) | dict(more or {}), seed))
-    wordpiece(folder)
+    wordpiece(folder, settings["max_position_embeddings"])
     return folder
 
 
@@ -64,6 +65,27 @@ def roberta(
     return folder
 
 
+def jina(folder: Path, *, heads: int = 6, **config: Any) -> Path:
+    """A JinaBERT in the form of jina-embeddings-v2: ALiBi in place of positions, gated layers."""
+    code = "jinaai/jina-bert-implementation--modeling_bert.JinaBertModel"
+    usual = {
+        "model_type": "bert", "type_vocab_size": 2, "vocab_size": len(VOCABULARY), "hidden_size": 8 * heads,
+        "num_attention_heads": heads, "position_embedding_type": "alibi", "feed_forward_type": "geglu",
+        "emb_pooler": "mean", "attn_implementation": "torch", "max_position_embeddings": 8192, "auto_map": {"AutoModel": code},
+    }  # fmt: skip
+    settings = _config("JinaBertForMaskedLM", **usual | config)
+    absent = ("position_embeddings", "intermediate", "layer.0.output", "layer.1.output")
+    names = _names(settings, "", pooler=True).items()
+    shapes = {name: shape for name, shape in names if not any(part in name for part in absent)}
+    width, inner = settings["hidden_size"], settings["intermediate_size"]
+    for at in ("encoder.layer.0.mlp", "encoder.layer.1.mlp"):
+        shapes |= {f"{at}.gated_layers.weight": (2 * inner, width), **_linear(f"{at}.wo", inner, width)}
+        shapes |= _norm(f"{at}.layernorm", width)
+    write(folder, settings, random_tensors(shapes, 1))
+    wordpiece(folder)
+    return folder
+
+
 def sentence_transformer(
     folder: Path,
     *,
@@ -72,9 +94,10 @@ def sentence_transformer(
     length: int = 48,
     settings: Mapping[str, Any] | None = None,
     seed: int = 1,
+    **config: Any,
 ) -> Path:
     """A folder as sentence-transformers saves it; `settings` is the content of config_sentence_transformers.json."""
-    bert(folder, seed=seed)
+    bert(folder, seed=seed, **config)
     modules = [("", "Transformer"), ("1_Pooling", "Pooling")]
     modules += [("2_Normalize", "Normalize")] if normalise else []
     as_json(
@@ -146,7 +169,7 @@ def pickled(folder: Path) -> Path:
     return folder
 
 
-def wordpiece(folder: Path) -> None:
+def wordpiece(folder: Path, length: int = POSITIONS) -> None:
     """BERT's uncased WordPiece: tokenizer.json, and vocab.txt as older folders have it."""
     numbers = {piece: i for i, piece in enumerate(VOCABULARY)}
     cls, sep = ({"id": name, "ids": [numbers[name]], "tokens": [name]} for name in ("[CLS]", "[SEP]"))
@@ -174,7 +197,7 @@ def wordpiece(folder: Path) -> None:
     )  # fmt: skip
     (folder / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
     names = {"unk": "[UNK]", "sep": "[SEP]", "pad": "[PAD]", "cls": "[CLS]", "mask": "[MASK]"}
-    _tokenizer_config(folder, "BertTokenizer", names, POSITIONS, do_lower_case=True)
+    _tokenizer_config(folder, "BertTokenizer", names, length, do_lower_case=True)
 
 
 def byte_pairs(folder: Path) -> None:
@@ -284,30 +307,36 @@ def _text(name: str, kind: int) -> dict[str, Any]:
 
 def onnx(
     folder: Path, *, file: str = "model.onnx", pooled: bool = False, width: int = HIDDEN, seed: int = 1,
-    apart: str | None = None,
+    apart: str | None = None, mixed: bool = False,
 ) -> Path:  # fmt: skip
-    """An exported encoder with WordPiece whose token states are word vectors alone. `pooled` gives one
-    vector of `width` a text and no token states, as some exports do. `apart` is the name of a file of its own
+    """An exported encoder with WordPiece whose token states are word vectors alone; with `mixed` each is the sum
+    of the text's. `pooled` gives one vector of `width` a text and no token states, as some exports do. `apart` is the name of a file of its own
     for the weights, beside the network's, as large ones have it."""
     words = random_tensors({"words": (len(VOCABULARY), width)}, seed)["words"]
+    words[0] = 0 if mixed else words[0]  # a sum does not depend on the padding
     tensor = _field(1, words.shape[0]) + _field(1, words.shape[1]) + _field(2, 1)  # dims, float
     tensor += _field(8, b"words")
     if apart is None:
         tensor += _field(9, words.tobytes())
     else:
         tensor += _field(13, _field(1, b"location") + _field(2, apart.encode())) + _field(14, 1)
-    nodes = [
-        _field(1, b"words") + _field(1, b"input_ids") + _field(2, b"last_hidden_state") + _field(4, b"Gather")
-    ]
+    states = "states" if mixed else "last_hidden_state"
+    nodes = [_node("Gather", states, "words", "input_ids")]
+    tensors = [tensor]
+    if mixed:
+        tensors.append(_field(1, 1) + _field(2, 7) + _field(7, 1) + _field(8, b"axis"))  # int64: 1
+        nodes += [_node("ReduceSum", "sum", states, "axis"), _node("Sub", "zeros", states, states)]
+        nodes.append(_node("Add", "last_hidden_state", "zeros", "sum"))
     output = _value("last_hidden_state", 1, ("n", "tokens", width))
     if pooled:
         nodes.append(
-            _field(1, b"last_hidden_state") + _field(2, b"sentence_embedding") + _field(4, b"ReduceMean")
+            _node("ReduceMean", "sentence_embedding", "last_hidden_state")
             + _field(5, _field(1, b"axes") + _field(8, 1) + _field(20, 7))
             + _field(5, _field(1, b"keepdims") + _field(3, 0) + _field(20, 2))
         )  # fmt: skip
         output = _value("sentence_embedding", 1, ("n", width))
-    graph = b"".join(_field(1, node) for node in nodes) + _field(2, b"tiny") + _field(5, tensor)
+    graph = b"".join(_field(1, node) for node in nodes) + _field(2, b"tiny")
+    graph += b"".join(_field(5, each) for each in tensors)
     for name in ("input_ids", "attention_mask", "token_type_ids"):
         graph += _field(11, _value(name, 7, ("n", "tokens")))
     graph += _field(12, output)
@@ -318,6 +347,11 @@ def onnx(
     path.write_bytes(_field(1, 8) + _field(7, graph) + _field(8, _field(1, b"") + _field(2, 13)))
     wordpiece(folder)
     return folder
+
+
+def _node(operator: str, output: str, *inputs: str) -> bytes:
+    named = b"".join(_field(1, name.encode()) for name in inputs)
+    return named + _field(2, output.encode()) + _field(4, operator.encode())
 
 
 def _value(name: str, kind: int, shape: tuple[int | str, ...]) -> bytes:

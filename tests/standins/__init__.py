@@ -1,0 +1,1 @@
+"""Tiny models and collections in the form of the published ones, and servers that give them out."""

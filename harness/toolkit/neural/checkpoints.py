@@ -131,7 +131,7 @@ def load(
         return inner
     if trust_remote_code and code_revision is None:
         _refuse_foreign_code(folder)
-    auto = getattr(transformers, kind)
+    auto = _network(folder, kind)
     if code_revision is not None:  # only auto classes take this option
         options["code_revision"] = code_revision
     with quiet(), _readable(folder) as readable:
@@ -158,6 +158,15 @@ def load(
             "take config.json and weights from the same model"
         )
     return model.eval().requires_grad_(False)
+
+
+def _network(folder: Path, kind: str) -> Any:
+    """The class that loads the folder's network."""
+    if kind == "AutoModel" and model_folder.is_jina_bert(model_folder.read(folder / "config.json") or {}):
+        from harness.toolkit.neural.jina_bert import JinaBert
+
+        return JinaBert
+    return getattr(transformers, kind)
 
 
 def check(
@@ -210,7 +219,8 @@ def quiet() -> Iterator[None]:
 def _refuse_foreign_code(folder: Path) -> None:
     """Refuses a folder that takes its code from another model without a commit: the code could then change
     unseen."""
-    for name in model_folder.code_of(model_folder.read(folder / "config.json") or {}):
+    config = model_folder.read(folder / "config.json") or {}
+    for name in () if model_folder.is_jina_bert(config) else model_folder.code_of(config):
         raise HarnessError(
             f"model: {folder} takes its code from {name}, of which no commit is named; name a folder that "
             f"has both: `hf download` the model with --local-dir DIR, `hf download {name} --include '*.py' "

@@ -101,9 +101,22 @@ def code_of(config: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(sorted({str(item).partition("--")[0] for item in classes if "--" in str(item)}))
 
 
+def is_jina_bert(config: Mapping[str, Any]) -> bool:
+    """Whether `toolkit.neural.jina_bert` reads the network: JinaBERT in its first form. The form of Jina's
+    model of program code, with norms of queries and keys, is of another repository."""
+    return (
+        config.get("position_embedding_type") == "alibi"
+        and config.get("feed_forward_type") in ("geglu", "reglu")
+        and set(code_of(config)) <= {"jinaai/jina-bert-implementation"}
+    )
+
+
 def own_code(config: Mapping[str, Any], kind: str = "AutoModel") -> bool:
     """Whether the model runs only with the code that comes with it. That code is not needed if transformers
-    knows the model's type, except for BERT with ALiBi, whose type is plain BERT."""
+    knows the model's type, except for BERT with ALiBi, whose type is plain BERT. JinaBERT's is not needed
+    either."""
+    if kind == "AutoModel" and is_jina_bert(config):
+        return False
     if kind not in config.get("auto_map", {}):
         return False
     spec = importlib.util.find_spec("transformers")

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import onnxruntime
 
 from harness.errors import HarnessError
 from harness.toolkit.neural.model_folder import EXPORTS, exported
 from harness.toolkit.neural.tokens import Tokens
+
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # it is read on import; sessions are reported without it
+import onnxruntime
 
 if TYPE_CHECKING:
     from harness.types import Floats

@@ -23,7 +23,7 @@ PAPERS = {
     ),
     "T2Ranking": ("t2ranking-queries", "t2ranking-retrieval", "t2ranking-reranking"),
     "RocketQAv2": ("rocketqav2-msmarco", "rocketqav2-nq", "rocketqav2-ablations", "training-zh-joint"),
-    "DAPR": ("dapr", "dapr-coreference", "dapr-own-context"),
+    "DAPR": ("dapr", "dapr-coreference", "dapr-keyphrases", "dapr-own-context"),
     "survey": ("survey",),
 }
 

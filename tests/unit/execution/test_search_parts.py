@@ -48,6 +48,14 @@ class Measuring(First):
     counts = False
 
 
+class Streaming(First):
+    """A searcher without an index, which keeps a file for a killed run."""
+
+    def search_all(self, queries: Sequence[str], k: int, folder: Path) -> Hits:
+        (folder / "kept").touch()
+        return self.search(queries, k)
+
+
 class Searching(Task):
     """A step that searches one passage. `opened` has the searchers that were opened."""
 
@@ -103,6 +111,15 @@ def test_an_index_is_not_held_twice_for_a_search_whose_report_does_not_add_up(ta
     assert not task.kept
     search.search(STEP, task)
     assert len(task.opened) == 2
+
+
+def test_a_searcher_that_reads_all_texts_gets_all_queries_at_once_and_keeps_nothing(task: Searching) -> None:
+    task.prepare(Streaming, QUERIES)
+    assert search.blocks(STEP, task) == 1
+    outcome = search.search(STEP, task)
+    assert outcome.facts["reported"] == {"long queries": QUERIES - 100}
+    assert "latency_ms" not in outcome.cost
+    assert not (task.folder / search.STREAMED).exists()
 
 
 def test_parts_of_a_search_have_counts_that_begin_with_a_later_query(task: Searching) -> None:

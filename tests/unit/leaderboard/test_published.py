@@ -22,7 +22,7 @@ from harness.leaderboard.model import Beside, Column, Measure
 FOLDER = Path(__file__).parents[3] / "leaderboards" / "published"
 PAPERS = sorted(path.parent.name for path in FOLDER.glob("*/paper.yaml"))
 TABLES = {
-    "dapr": [3, 4, 5, 6, 7, 9],
+    "dapr": [2, 3, 4, 5, 6, 7, 9],
     "dureader-retrieval": [4, 5, 6, 7, 8, 9],
     "rocketqav2": [2, 3, 4],
     "t2ranking": [4, 5, 6],
@@ -52,8 +52,14 @@ def printed_rows(text: str, number: int) -> list[list[str]]:
         while start and ("\t" in lines[start - 1] or lines[start - 1].startswith("Rank fusion: ")):
             start -= 1
         cells = [line.rstrip("\t").split("\t") for line in lines[start:]]
-    rows = [[plain(cell) for cell in row] for row in cells]
+    rows = [_to_share([plain(cell) for cell in row]) for row in cells]
     return [row for row in rows if any(re.fullmatch(r"[+-]?\d*\.\d+\*?", cell) for cell in row[1:])]
+
+
+def _to_share(row: list[str]) -> list[str]:
+    """The cells up to a share in per cent, behind which a table has examples in words."""
+    ends = [place for place, cell in enumerate(row) if re.fullmatch(r"\d+\.\d%", cell)]
+    return [*row[: ends[0]], row[ends[0]].removesuffix("%")] if ends else row
 
 
 def plain(cell: str) -> str:
