@@ -94,6 +94,8 @@ class Record:
     resolve: Callable[[Any, Facts], Any] | None = None  # replaces `auto` in parameters while planning
     # parameters -> the missing files, such as a model's weights; asked while planning, required only by a run
     missing_files: Callable[[Any], Sequence[str | Need]] | None = None
+    # parameters -> lines on the files that a run will read, for people; asked when a plan is shown or run
+    notes: Callable[[Any], Sequence[str]] | None = None
     # "all": the method keeps all cores busy by itself; "one": several workers of a machine share its steps
     cores: Literal["one", "all"] = "one"
     # parameters -> the records that the method builds on, as (kind, name); these enter the key too

@@ -40,3 +40,13 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["NUMBA_CACHE_DIR"] = str(config.rootpath / ".pytest_cache" / "compiled")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell has it for what runs in the background
         signal.signal(signal.SIGINT, signal.default_int_handler)  # for the processes that tests interrupt
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """The table of the rehearsal, if this session had one."""
+    reports = [each for outcome in ("passed", "failed") for each in terminalreporter.stats.get(outcome, ())]
+    if any("test_rehearsal.py" in report.nodeid and report.when == "call" for report in reports):
+        import rehearsed
+
+        terminalreporter.section("the rehearsal of the committed suites")
+        terminalreporter.write(rehearsed.table())

@@ -21,7 +21,8 @@ from harness.running import preparation
 from harness.store.artifacts import Store
 
 ROOT = Path(__file__).parents[1]
-SUITES = sorted((ROOT / "leaderboards").glob("*/suite.yaml"))
+LEADERBOARDS = ROOT / "leaderboards"
+SUITES = sorted(LEADERBOARDS.glob("*/suite.yaml"))
 RECORD = ROOT / "tools" / "rehearsed.yaml"
 KEPT = ROOT / ".pytest_cache" / "rehearsal"
 KEYS = ("rows", "ok", "digest", "failed")
@@ -60,21 +61,24 @@ def record() -> dict[str, dict[str, Any]]:
     return dict(yaml.safe_load(RECORD.read_text(encoding="utf-8"))) if RECORD.exists() else {}
 
 
-def keep(name: str, entry: Mapping[str, Any], seconds: float, loaded: Sequence[str]) -> None:
-    """Keep what one suite's rehearsal found for the table: `loaded` are the repositories whose weights were
-    downloaded."""
+def keep(name: str, entry: Mapping[str, Any], times: tuple[float, float], loaded: Sequence[str]) -> None:
+    """Keep what one suite's rehearsal found for the table. `times` are seconds on the clock and of
+    processors, `loaded` the repositories whose weights were downloaded."""
     KEPT.mkdir(parents=True, exist_ok=True)
-    kept = {**entry, "seconds": round(seconds, 1), "loaded": list(loaded)}
+    seconds, cpu = (round(each, 1) for each in times)
+    kept = {**entry, "seconds": seconds, "cpu": cpu, "loaded": list(loaded)}
     (KEPT / f"{name}.json").write_text(json.dumps(kept), encoding="utf-8")
 
 
 def table() -> str:
     """The last rehearsal of each suite, and their sum."""
     kept = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(KEPT.glob("*.json"))}
-    lines = [f"{'suite':24} {'rows planned':>12} {'rows ok':>8} {'seconds':>8}"]
-    total = {key: sum(entry[key] for entry in kept.values()) for key in ("rows", "ok", "seconds")}
+    lines = [f"{'suite':24} {'rows planned':>12} {'rows ok':>8} {'seconds':>8} {'of processors':>14}"]
+    total = {key: sum(entry[key] for entry in kept.values()) for key in ("rows", "ok", "seconds", "cpu")}
     for name, entry in (*kept.items(), (f"{len(kept)} suites", total)):
-        lines.append(f"{name:24} {entry['rows']:>12} {entry['ok']:>8} {entry['seconds']:>8.1f}")
+        lines.append(
+            f"{name:24} {entry['rows']:>12} {entry['ok']:>8} {entry['seconds']:>8.1f} {entry['cpu']:>14.1f}"
+        )
     models = {name for entry in kept.values() for name in entry["loaded"]}
     return "\n".join([*lines, f"weights of {len(models)} repositories downloaded"]) + "\n"
 

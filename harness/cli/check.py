@@ -21,7 +21,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 def check(options: argparse.Namespace) -> int:
     from harness import catalogue, user_cache
-    from harness.cli.run import counts, needs
+    from harness.cli.run import counts, needs, notes
     from harness.errors import HarnessError, Problems
     from harness.problems import Problem, shown_path
     from harness.running import preparation
@@ -39,6 +39,8 @@ def check(options: argparse.Namespace) -> int:
         shared.say(f"{shown_path(prepared.plan.suite.path)}: {counts(prepared, store)}")
         for need in needs(prepared):
             shared.say(f"needs: {need}")
+        for note in notes(prepared, records):
+            shared.say(f"note: {note}")
         if preparation.refusals(prepared, store):
             shared.say("the suite is right; a run is refused until what it needs is here")
         for row in prepared.plan.rows:

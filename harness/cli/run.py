@@ -13,6 +13,7 @@ from harness.cli.kinds import ENGINES
 from harness.errors import HarnessError
 
 if TYPE_CHECKING:
+    from harness.catalogue import Catalogue
     from harness.running.preparation import Prepared
     from harness.store.artifacts import Store
 
@@ -66,9 +67,8 @@ def run(options: argparse.Namespace) -> int:
     from harness.running import preparation
 
     store = api.opened_store(options.store, options.remote, push=not options.no_push)
-    prepared = preparation.read(
-        options.suite, catalogue.load(), store, options.only, shared.changes_of(options)
-    )
+    records = catalogue.load()
+    prepared = preparation.read(options.suite, records, store, options.only, shared.changes_of(options))
     if options.estimate and not options.dry_run:
         raise HarnessError("--estimate: is of a plan that is not run; add --dry-run")
     if options.calibrate and not options.estimate:
@@ -79,7 +79,11 @@ def run(options: argparse.Namespace) -> int:
         return estimated(prepared, store, options)
     if options.dry_run:
         shared.say("\n".join(dry_run(prepared, store)))
+        for note in notes(prepared, records):
+            shared.say(f"  note: {note}")
         return 0
+    for note in notes(prepared, records, store):
+        print(f"note: {note}", file=sys.stderr)
     out: Path = options.out or preparation.default_folder(prepared.plan.suite)
     return carried_out(prepared, store, out, options)
 
@@ -145,6 +149,15 @@ def counts(prepared: Prepared, store: Store) -> str:
     return (
         f"{len(rows)} rows from {len(ancestors)} steps, {done} there already, {len(ancestors) - done} to do"
     )
+
+
+def notes(prepared: Prepared, catalogue: Catalogue, store: Store | None = None) -> list[str]:
+    """What the methods of the selected rows say about their files; with a store, those of the steps that it
+    lacks."""
+    from harness.plan.notes import notes
+
+    steps = prepared.plan.ancestors(prepared.targets)
+    return notes(prepared.plan, [step for step in steps if store is None or not store.has(step)], catalogue)
 
 
 def needs(prepared: Prepared) -> list[str]:

@@ -18,7 +18,7 @@ class ColbertParams:
     authors, or from its artifact.metadata."""
 
     model: Path | str = param(help="a folder, a hub id, package:MODULE/FOLDER, or a short name")
-    revision: str = param("main", "the branch, tag or commit of a model of the hub")
+    revision: str = param("auto", "the branch, tag or commit of a model of the hub")
     query_length: int | Auto = param(
         "auto",
         "how many tokens a query has, including special ones; shorter queries are filled with [MASK]",
@@ -80,6 +80,12 @@ def missing_files(params: ColbertParams) -> Sequence[str]:
     return models.missing_files(params.model, params.revision)
 
 
+def notes(params: ColbertParams) -> Sequence[str]:
+    from harness.toolkit.neural import models
+
+    return models.notes(params.model, params.revision)
+
+
 # What the retriever and the re-ranker have in common, so that on the same texts they share one index.
 SAID: dict[str, Any] = {
     "name": "colbert",
@@ -88,6 +94,7 @@ SAID: dict[str, Any] = {
     "libraries": ("torch", "transformers", "tokenizers", "numba"),
     "resolve": resolve,
     "missing_files": missing_files,
+    "notes": notes,
 }
 
 

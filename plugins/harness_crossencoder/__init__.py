@@ -18,9 +18,9 @@ class CrossEncoderParams:
     model: Path | str | None = param(
         None, "a folder, a hub id, package:MODULE/FOLDER, or a short name (docs/models.md)"
     )
-    revision: str = param("main", "the branch, tag or commit of a model of the hub")
+    revision: str = param("auto", "the branch, tag or commit of a model of the hub")
     models: tuple[Path | str, ...] = param((), "instead of one model, several whose scores are averaged")
-    revisions: tuple[str, ...] = param((), "the revisions of `models`, in order; main if none are given")
+    revisions: tuple[str, ...] = param((), "the revisions of `models`, in order; by default as `revision`")
     average: Literal["probabilities", "logits"] = param(
         "probabilities", "what is averaged of several models: probabilities of being relevant, or logits"
     )
@@ -64,6 +64,12 @@ def resolve(params: CrossEncoderParams, facts: Facts) -> CrossEncoderParams:
     return resolved(params)
 
 
+def notes(params: CrossEncoderParams) -> Sequence[str]:
+    from harness_crossencoder.settings import notes
+
+    return notes(params)
+
+
 def missing_files(params: CrossEncoderParams) -> Sequence[str | Need]:
     from harness_crossencoder.settings import missing_files
 
@@ -86,6 +92,7 @@ def harness_rerankers() -> Iterable[Reranker]:
         libraries=("tokenizers",),
         resolve=resolve,
         missing_files=missing_files,
+        notes=notes,
         libraries_by_param=libraries_by_param,
         cores="all",
     )

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from harness.plugin import HarnessError, Need, unknown
 from harness.toolkit.neural import backends, model_folder, models, weight_files
+from harness.toolkit.neural.revisions import AUTO
 from harness_crossencoder import CrossEncoderParams, registry
 from harness_crossencoder.registry import Known
 
@@ -72,6 +73,7 @@ def resolved(params: CrossEncoderParams) -> CrossEncoderParams:
         settled |= {"model": members[0].model, "revision": members[0].revision}
     else:
         settled |= {
+            "revision": "main",
             "models": tuple(member.model for member in members),
             "revisions": tuple(member.revision for member in members),
         }
@@ -88,6 +90,10 @@ def missing_files(params: CrossEncoderParams) -> list[str | Need]:
     return weights + backends.absent("crossencoder", f"with the backend {params.backend}", params.backend)
 
 
+def notes(params: CrossEncoderParams) -> list[str]:
+    return [line for member in named(params) for line in models.notes(*member, instead_of(params))]
+
+
 def instead_of(params: CrossEncoderParams) -> Sequence[str]:
     """The patterns of the names of the files that are read instead of the weights."""
     return model_folder.EXPORTS if params.backend == "onnx" else ()
@@ -97,7 +103,7 @@ def named(params: CrossEncoderParams) -> list[tuple[Path | str, str]]:
     """Every model with its revision."""
     if params.model is not None:
         return [(params.model, params.revision)]
-    revisions = params.revisions or ("main",) * len(params.models)
+    revisions = params.revisions or (AUTO,) * len(params.models)
     return list(zip(params.models, revisions, strict=True))
 
 

@@ -40,15 +40,18 @@ class DaprParams:
 @dataclass(frozen=True)
 class OriginalParams:
     path: Path = param(help="the folder with the files of the original release")
-    dataset: Literal["ConditionalQA", "NaturalQuestions", "MSMARCO"] = param(help="which collection")
-    split: Literal["train", "dev", "test"] = param("test", "the queries to read; dev exists only for MSMARCO")
+    dataset: Literal["ConditionalQA", "NaturalQuestions", "MSMARCO", "MIRACL"] = param(
+        help="which collection"
+    )
+    split: Literal["train", "dev", "test"] = param(
+        "test", "the queries to read; dev is the authors' sample of those that are not for testing"
+    )
     train: bool = param(True, "whether the documents of the training questions are in the corpus too")
 
     def __post_init__(self) -> None:
-        if self.split == "dev" and self.dataset != "MSMARCO":
-            raise ValueError(f"{self.dataset} has no split 'dev' here; take train or test")
-        if self.split == "train" and not self.train:
-            raise ValueError("the split train needs 'train: true'")
+        of_train = self.split == "train" or (self.split == "dev" and self.dataset == "NaturalQuestions")
+        if of_train and not self.train:
+            raise ValueError(f"the split {self.split} needs 'train: true'")
 
 
 @hookimpl
@@ -62,7 +65,7 @@ def harness_datasets() -> Iterable[Dataset]:
     )
     yield Dataset(
         name="dapr-original",
-        summary="DAPR's ConditionalQA, NQ and MS MARCO, made from their own releases (DAPR, appendix A)",
+        summary="DAPR's ConditionalQA, NQ, MS MARCO and MIRACL, made from their releases (DAPR, appendix A)",
         build="harness_dapr.original:Original",
         params=OriginalParams,
         needs=("msgspec", "regex"),

@@ -20,11 +20,12 @@ from harness.toolkit.files.paths import there
 from harness.toolkit.files.reading import pieces, refuse
 from harness_dapr import OriginalParams
 from harness_dapr.source import TAG
+from harness_dapr.splits import drawn
 
 if TYPE_CHECKING:
     from harness_dapr.original import Labelled
 
-FILES = {"train": "train.json", "test": "dev.json"}  # the paper's test split is the release's dev split
+FILES = {"train": "train.json", "dev": "train.json", "test": "dev.json"}  # the paper's test split is here dev
 
 
 class _Page(msgspec.Struct):
@@ -47,12 +48,15 @@ class ConditionalQA:
 
     def __init__(self, params: OriginalParams) -> None:
         self._pages_file = there(params.path / "documents.json")
+        self._split = params.split
         self._questions_file = there(params.path / FILES[params.split])
+        self._test_file = there(params.path / FILES["test"])
 
     def files(self, part: Part) -> tuple[Path, ...]:
         if part == "corpus":
             return (self._pages_file,)
-        return (self._questions_file,) if part == "queries" else (self._pages_file, self._questions_file)
+        asked = dict.fromkeys((self._questions_file, self._test_file))
+        return tuple(asked) if part == "queries" else (self._pages_file, *asked)
 
     def documents(self) -> Iterator[Document]:
         for number, page in enumerate(self._pages):
@@ -66,9 +70,7 @@ class ConditionalQA:
         from harness_dapr.original import Labelled
 
         numbers = {page.url: number for number, page in enumerate(self._pages)}
-        for question in decoded(self._questions_file, list[_Question]):
-            if not question.evidences:
-                continue
+        for question in self._of_split():
             number = numbers.get(question.url)
             if number is None:
                 refuse(self._questions_file, 1, f"question '{question.id}' is of a page that is not there")
@@ -81,9 +83,23 @@ class ConditionalQA:
             positives = tuple(f"{number}-{place}" for place in places)
             yield Labelled(question.id, f"{question.scenario} {question.question}", positives)
 
+    def _of_split(self) -> list[_Question]:
+        """The questions of the split that have evidence. The dev split has as many as the test split."""
+        questions = _with_evidence(self._questions_file)
+        if self._split == "test":
+            return questions
+        dev = drawn(len(questions), len(_with_evidence(self._test_file)))
+        return [
+            question for place, question in enumerate(questions) if (place in dev) == (self._split == "dev")
+        ]
+
     @cached_property
     def _pages(self) -> list[_Page]:
         return list(decoded(self._pages_file, list[_Page]))
+
+
+def _with_evidence(path: Path) -> list[_Question]:
+    return [question for question in decoded(path, list[_Question]) if question.evidences]
 
 
 def untagged(element: str) -> str:

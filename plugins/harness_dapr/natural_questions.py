@@ -18,6 +18,7 @@ from harness.toolkit.files.json_lines import Keys, Records
 from harness.toolkit.files.paths import there
 from harness.toolkit.files.reading import refuse
 from harness_dapr import OriginalParams
+from harness_dapr.splits import drawn
 
 if TYPE_CHECKING:
     from harness_dapr.original import Labelled
@@ -41,6 +42,15 @@ class _Question(msgspec.Struct):
     @property
     def answers(self) -> list[int]:
         return [place for place in self.long_answers if self.types[place] == TEXT]
+
+    @property
+    def answered(self) -> bool:
+        return any(self.candidates[place] for place in self.answers)
+
+    @property
+    def distracts(self) -> bool:
+        """Whether the page has a paragraph with text that is no answer."""
+        return any(self.candidates[place] for place in set(self.paragraphs) - set(self.answers))
 
 
 _KEYS = Keys(
@@ -78,12 +88,20 @@ class NaturalQuestions:
     def labelled(self) -> Iterator[Labelled]:
         from harness_dapr.original import Labelled
 
+        dev = frozenset() if self._split == "test" else self._dev()
         for split, name, question in self._kept():
-            answered = any(question.candidates[place] for place in question.answers)
-            if split == self._split and answered:
+            if not question.answered or self._split != ("dev" if name in dev else split):
+                continue
+            if self._split != "train" or question.distracts:
                 number = {place: number for number, place in enumerate(question.paragraphs)}
                 positives = dict.fromkeys(f"{name}-{number[place]}" for place in question.answers)
                 yield Labelled(name, question.question, tuple(positives))
+
+    def _dev(self) -> frozenset[str]:
+        """The ids of the training questions that are the dev split: as many as the test split has."""
+        answered = [(split, name) for split, name, question in self._kept() if question.answered]
+        asked = [name for split, name in answered if split == "train"]
+        return frozenset(asked[place] for place in drawn(len(asked), len(answered) - len(asked)))
 
     def _kept(self) -> Iterator[tuple[str, str, _Question]]:
         """The questions whose pages are in the corpus, with their splits and ids. A question whose page has
@@ -94,10 +112,9 @@ class NaturalQuestions:
             records: Records[Any] = Records(path, (_Question,), _KEYS)
             for line, question in records.numbered():
                 _check(path, line, question)
-                answered = any(question.candidates[place] for place in question.answers)
                 if not any(question.candidates[place] for place in question.paragraphs):
                     continue
-                if (split == "test" and not answered) or question.title.lower() in titles:
+                if (split == "test" and not question.answered) or question.title.lower() in titles:
                     continue
                 titles.add(question.title.lower())
                 yield split, f"{NAMES[split]}-{line - 1}", question

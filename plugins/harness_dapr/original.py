@@ -74,6 +74,10 @@ def _reader(params: OriginalParams) -> Reader:
         from harness_dapr.natural_questions import NaturalQuestions
 
         return NaturalQuestions(params)
+    if params.dataset == "MIRACL":
+        from harness_dapr.miracl import Miracl
+
+        return Miracl(params)
     from harness_dapr.msmarco import MsMarco
 
     return MsMarco(params)

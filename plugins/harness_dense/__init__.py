@@ -21,7 +21,7 @@ class DenseParams:
     model: Path | str = param(
         help="a folder, a hub id, package:MODULE/FOLDER, or a short name (docs/models.md)"
     )
-    revision: str = param("main", "the branch, tag or commit of a model of the hub")
+    revision: str = param("auto", "the branch, tag or commit of a model of the hub")
     settings: str | None = param(
         None, "for a model in a folder: the short name of a known model whose settings are used"
     )
@@ -36,7 +36,7 @@ class DenseParams:
     query_model: Path | str | None = param(
         None, "the model for queries, if it differs from the model for passages"
     )
-    query_revision: str = param("main", "the branch, tag or commit of the model for queries")
+    query_revision: str = param("auto", "the branch, tag or commit of the model for queries")
     query_prompt: str | None = param(None, "text that is put before every query")
     query_length: int | Auto = param("auto", "how many tokens of a query are read", minimum=3)
     dtype: Literal["auto", "fp32", "bf16", "fp16", "stored"] = param(
@@ -74,6 +74,12 @@ def missing_files(params: DenseParams) -> Sequence[str | Need]:
     return missing_files(params)
 
 
+def notes(params: DenseParams) -> Sequence[str]:
+    from harness_dense.resolving import notes
+
+    return notes(params)
+
+
 def libraries_by_param(params: DenseParams) -> Mapping[str, Sequence[str]]:
     """The libraries by the parameter that they belong to: those that run the model to `backend`, those that
     compare vectors to `search`. Because the latter change only the search, a new version of numba encodes
@@ -103,6 +109,7 @@ def harness_retrievers() -> Iterable[Retriever]:
         libraries=("tokenizers",),
         resolve=resolve,
         missing_files=missing_files,
+        notes=notes,
         libraries_by_param=libraries_by_param,
         queries=("text", "vectors"),
         search_only=("query_model", "query_revision", "query_prompt", "query_length", "search"),

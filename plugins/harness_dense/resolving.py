@@ -10,6 +10,7 @@ from typing import Any
 from harness.plugin import HarnessError, Need, unknown
 from harness.toolkit.neural import backends, model_folder, models, weight_files
 from harness.toolkit.neural.model_folder import EXPORTS
+from harness.toolkit.neural.revisions import AUTO
 from harness_dense import DenseParams, registry
 from harness_dense.folder import FolderSettings, read
 from harness_dense.registry import Known
@@ -57,10 +58,7 @@ def resolved(params: DenseParams) -> DenseParams:
 
 def missing_files(params: DenseParams) -> list[str | Need]:
     """The missing models that a run cannot download, and the missing libraries."""
-    instead = EXPORTS if params.backend == "onnx" else ()
-    towers = [(params.model, params.revision)]
-    if params.query_model is not None:
-        towers.append((params.query_model, params.query_revision))
+    instead, towers = _instead(params), _towers(params)
     wanted: list[tuple[Path | str, str, Sequence[str]]] = [(*tower, instead) for tower in towers]
     if params.code_revision is not None:
         names = {name for tower in towers if (described := _described(*tower)) for name in described.code}
@@ -76,6 +74,20 @@ def missing_files(params: DenseParams) -> list[str | Need]:
     return needs
 
 
+def notes(params: DenseParams) -> list[str]:
+    return [line for tower in _towers(params) for line in models.notes(*tower, _instead(params))]
+
+
+def _instead(params: DenseParams) -> Sequence[str]:
+    """The files that are read instead of the weights."""
+    return EXPORTS if params.backend == "onnx" else ()
+
+
+def _towers(params: DenseParams) -> list[tuple[Path | str, str]]:
+    second = [] if params.query_model is None else [(params.query_model, params.query_revision)]
+    return [(params.model, params.revision), *second]
+
+
 def _code_revision(params: DenseParams, *towers: FolderSettings | None) -> str | None:
     """The commit of the code that the towers take from another model of the hub, if the suite trusts such
     code. If the towers take none, or the suite does not trust it, the result is `params.code_revision`."""
@@ -86,7 +98,7 @@ def _code_revision(params: DenseParams, *towers: FolderSettings | None) -> str |
             "folder that has all of it"
         )
     if names and params.trust_remote_code:
-        return models.located(names[0], params.code_revision or "main")[1]
+        return models.located(names[0], params.code_revision or AUTO)[1]
     if params.code_revision is not None and all(towers):
         raise HarnessError(
             "code_revision: nothing is run that a model takes from another one of the hub; leave it out"

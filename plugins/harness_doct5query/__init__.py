@@ -15,7 +15,7 @@ class DocT5QueryParams:
     model: Path | str = param(
         help="a folder, a hub id (castorini/doc2query-t5-base-msmarco), or package:MODULE/FOLDER"
     )
-    revision: str = param("main", "the branch, tag or commit of a model of the hub")
+    revision: str = param("auto", "the branch, tag or commit of a model of the hub")
     queries: int = param(40, "how many queries are sampled for each passage", minimum=1)
     top_k: int = param(10, "each token is drawn from this many most likely tokens", minimum=1)
     passage_length: int = param(512, "how many tokens of a passage are read", minimum=3)
@@ -40,6 +40,12 @@ def missing_files(params: DocT5QueryParams) -> Sequence[str]:
     return models.missing_files(params.model, params.revision)
 
 
+def notes(params: DocT5QueryParams) -> Sequence[str]:
+    from harness.toolkit.neural import models
+
+    return models.notes(params.model, params.revision)
+
+
 @hookimpl
 def harness_contexts() -> Iterable[Context]:
     yield Context(
@@ -52,5 +58,6 @@ def harness_contexts() -> Iterable[Context]:
         libraries=("torch", "transformers", "tokenizers"),
         resolve=resolve,
         missing_files=missing_files,
+        notes=notes,
         cores="all",
     )

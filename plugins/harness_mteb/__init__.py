@@ -18,10 +18,10 @@ class MtebParams:
         help="a dataset of the hub, such as mteb/scifact; or the path of a folder or .zip, beginning "
         "with '.', '/' or '~'"
     )
-    revision: str = param("main", "the branch, tag or commit on the hub; its commit is part of the key")
+    revision: str = param("auto", "the branch, tag or commit on the hub; its commit is part of the key")
     qrels: Path | str | None = param(
         None,
-        "where the judgements are, if not in `path`, such as C-MTEB/CmedqaRetrieval-qrels (revision main)",
+        "where the judgements are, if not in `path`, such as C-MTEB/CmedqaRetrieval-qrels",
     )
     subset: str | None = param(
         None, "the subset, if the task has several: en reads en-corpus, en-queries and en-qrels"

@@ -36,7 +36,7 @@ class CmedqaParams:
         "C-MTEB/CmedqaRetrieval-qrels",
         "the judgements of the task on the hub, or their folder; null: they are in `path`",
     )
-    revision: str = param("main", "the branch, tag or commit of the task on the hub")
+    revision: str = param("auto", "the branch, tag or commit of the task on the hub")
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class CcovidNewsParams:
         "C-MTEB/CovidRetrieval-qrels",
         "the judgements of the task on the hub, or their folder; null: they are in `path`",
     )
-    revision: str = param("main", "the branch, tag or commit of the task on the hub")
+    revision: str = param("auto", "the branch, tag or commit of the task on the hub")
 
 
 def _named(task: str, counts: dict[str, int | float], passage_characters: float) -> Named:

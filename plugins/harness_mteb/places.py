@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import json
 import os
 import re
 import tempfile
@@ -14,6 +16,7 @@ from typing import Any
 from harness.plugin import JSON, HarnessError
 from harness.toolkit.files.writing import replace_file
 
+AUTO = "auto"  # the revision of a suite that names none
 COMMIT = re.compile(r"[0-9a-f]{40}")
 SECONDS = 3.0  # how long planning waits for the hub
 WANTED = ["README.md", "*.jsonl", "*.jsonl.gz", "*.parquet", "*.tsv"]
@@ -99,6 +102,7 @@ class Hub(Folder):
     files are used as they are, also without a network."""
 
     def __init__(self, name: str, revision: str) -> None:
+        revision = pinned(name) if revision == AUTO else revision
         self.name, self.revision = name, revision
         self.commit = (
             revision if COMMIT.fullmatch(revision) else _cached(name, revision) or _commit_of(name, revision)
@@ -106,10 +110,16 @@ class Hub(Folder):
         super().__init__(_repository(name) / "snapshots" / (self.commit or revision))
 
     def keyed(self, names: Sequence[str]) -> tuple[dict[str, JSON], tuple[Path, ...]]:
-        """The name and commit of the dataset. If the commit is unknown, the missing folder is returned too,
-        so that the plan shows it."""
+        """The name and commit of the dataset. If it is neither here nor on the hub at that commit, as far as
+        is known, the missing folder is returned too, so that the plan shows it."""
         keyed = {"hub": self.name, "commit": self.commit or self.revision}
-        return keyed, () if self.commit else (self.path,)
+        return keyed, () if self._can_be_read else (self.path,)
+
+    @functools.cached_property  # of a run that cannot reach the hub: it is asked once for all parts
+    def _can_be_read(self) -> bool:
+        if self.commit is None or self.path.is_dir():
+            return self.commit is not None
+        return self.commit != self.revision or _commit_of(self.name, self.commit) is not None
 
     @contextmanager
     def opened(self, names: Sequence[str]) -> Iterator[list[Path]]:
@@ -133,7 +143,8 @@ class Hub(Folder):
             reason = (str(error).splitlines() or [type(error).__name__])[0]
             raise HarnessError(
                 f"path: the hub does not give {self.name} at revision {self.revision}: {reason}; run "
-                f"`hf download --repo-type dataset {self.name}` where it does, or name a folder"
+                f"`hf download --repo-type dataset {self.name} --revision {self.revision}` "
+                "where it does, or name a folder"
             ) from error
 
 
@@ -141,6 +152,15 @@ def place(path: Path | str, revision: str) -> Folder:
     if isinstance(path, str):
         return Hub(path, revision)
     return Zip(path) if path.suffix == ".zip" else Folder(path)
+
+
+@functools.cache
+def pinned(name: str) -> str:
+    """The commit at which a dataset of the hub is read if the suite names no revision: the one that is known
+    here, else main."""
+    by_source = json.loads(Path(__file__).with_name("revisions.json").read_bytes())
+    commits = [commits[name] for commits in by_source.values() if name in commits]
+    return str(commits[0]) if commits else "main"
 
 
 def _client() -> Any:
@@ -188,6 +208,8 @@ def _commit_of(name: str, revision: str) -> str | None:
         return None
     if commit is None or not COMMIT.fullmatch(str(commit)):
         return None
+    if COMMIT.fullmatch(revision):
+        return revision
     reference = _repository(name) / "refs" / revision
     reference.parent.mkdir(parents=True, exist_ok=True)
     replace_file(reference, str(commit).encode())

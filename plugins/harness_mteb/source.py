@@ -16,7 +16,7 @@ from harness.toolkit.files.tables import Column, parts, rows
 from harness_mteb import MtebParams
 from harness_mteb.layout import Readme, readme, tables
 from harness_mteb.named import Named
-from harness_mteb.places import Folder, Hub, place
+from harness_mteb.places import AUTO, Folder, Hub, place
 
 _TEXT = pa.string()
 _PASSAGES = (
@@ -39,7 +39,7 @@ class Mteb:
         self.params = params
         self._named = named
         self._task = place(params.path, params.revision)
-        self._judged = self._task if params.qrels is None else place(params.qrels, "main")
+        self._judged = self._task if params.qrels is None else place(params.qrels, AUTO)
 
     def card(self) -> Card:
         header, params = self._readme(self._task), self.params

@@ -59,7 +59,7 @@ class Written:
 
     service: Service | None = param(None, "a chat model behind an address (docs/services.md)")
     model: Path | str | None = param(None, "instead of a service, a T5 that runs here: a folder or a hub id")
-    revision: str = param("main", "the branch, tag or commit of a model of the hub")
+    revision: str = param("auto", "the branch, tag or commit of a model of the hub")
     prompt: str = param(GAR, "the prompt of the model; {query} stands for the query")
     answers: int = param(1, "how many texts are written for a query", minimum=1)
     temperature: float = param(
@@ -98,7 +98,7 @@ def resolve_rm3(params: RM3Params, facts: Facts) -> RM3Params:
 
 def resolve_written(params: Any, facts: Facts) -> Any:
     if params.model is None:
-        return params
+        return dataclasses.replace(params, revision="main")
     from harness.toolkit.neural import hardware, models
 
     model, revision = models.located(params.model, params.revision)
@@ -113,6 +113,12 @@ def missing_written(params: Written) -> Sequence[str | Need]:
 
     assert params.model is not None
     return [*_modules("transformers", "dense"), *models.missing_files(params.model, params.revision)]
+
+
+def notes(params: Written) -> Sequence[str]:
+    from harness.toolkit.neural import models
+
+    return [] if params.model is None else models.notes(params.model, params.revision)
 
 
 def _modules(name: str, extra: str) -> list[Need]:
@@ -170,6 +176,7 @@ def harness_rewriters() -> Iterable[Rewriter]:
         params=GenerateParams,
         resolve=resolve_written,
         missing_files=missing_written,
+        notes=notes,
         libraries_by_param=libraries_written,
     )
     yield Rewriter(
@@ -179,6 +186,7 @@ def harness_rewriters() -> Iterable[Rewriter]:
         params=HydeParams,
         resolve=resolve_written,
         missing_files=missing_written,
+        notes=notes,
         libraries_by_param=libraries_written,
         gives="vectors",
     )

@@ -18,14 +18,14 @@ class SpladeParams:
     folder."""
 
     model: Path | str = param(help="a folder, a hub id, package:MODULE/FOLDER, or a short name")
-    revision: str = param("main", "the branch, tag or commit of a model of the hub")
+    revision: str = param("auto", "the branch, tag or commit of a model of the hub")
     query: Literal["auto", "model", "idf", "binary"] = param(
         "auto", "the weights of a query's tokens: from a model, from idf, or 1 for each token (binary)"
     )
     query_model: Path | str | None = param(
         None, "the model for queries, if it differs from the model for passages"
     )
-    query_revision: str = param("main", "the branch, tag or commit of the model for queries")
+    query_revision: str = param("auto", "the branch, tag or commit of the model for queries")
     pooling: Literal["auto", "max", "sum"] = param(
         "auto", "how the weights of a term are combined over the tokens of a text"
     )
@@ -81,6 +81,12 @@ def missing_files(params: SpladeParams) -> Sequence[str]:
     return absent(params)
 
 
+def notes(params: SpladeParams) -> Sequence[str]:
+    from harness_splade.settings import notes
+
+    return notes(params)
+
+
 @hookimpl
 def harness_retrievers() -> Iterable[Retriever]:
     yield Retriever(
@@ -93,6 +99,7 @@ def harness_retrievers() -> Iterable[Retriever]:
         libraries=("torch", "transformers", "tokenizers", "numba"),
         resolve=resolve,
         missing_files=missing_files,
+        notes=notes,
         search_only=("query", "query_model", "query_revision", "query_length"),
         cores="all",
     )

@@ -77,6 +77,13 @@ def absent(params: SpladeParams) -> list[str]:
     return lacking
 
 
+def notes(params: SpladeParams) -> list[str]:
+    lines = models.notes(params.model, params.revision)
+    if params.query_model is not None:
+        lines += models.notes(params.query_model, params.query_revision)
+    return lines
+
+
 def length_of(name: str, wanted: int | str, folder: Path, encoded: bool = True) -> int:
     """The number of tokens to which texts are cut. With `wanted` "auto" it is read from the folder: the model
     was not available when the run was planned, so planning could not resolve it. If no network encodes the

@@ -57,6 +57,16 @@ def missing_files(params: Any) -> Sequence[str]:
     ]
 
 
+def notes(params: Any) -> Sequence[str]:
+    from harness.toolkit.neural import models
+
+    return [
+        line
+        for name, revision in _models(params)
+        for line in models.notes(getattr(params, name), getattr(params, revision))
+    ]
+
+
 def _models(params: Any) -> list[tuple[str, str]]:
     """The names of the parameters that name a model, each with the name of the parameter of its revision."""
     named = [
@@ -106,6 +116,7 @@ def harness_trainers() -> Iterable[Trainer]:
         "resolve": resolve,
         "missing_files": missing_files,
         "steps": steps,
+        "notes": notes,
     }
     yield Trainer(
         name="dual-encoder",

@@ -43,7 +43,7 @@ class Common:
     """The parameters that all trainers have. The defaults are those of bi-encoders."""
 
     init: Path | str = param(help=INIT)
-    revision: str = param("main", "the branch, tag or commit of a model of the hub")
+    revision: str = param("auto", "the branch, tag or commit of a model of the hub")
     epochs: int = param(10, "how often every instance is seen", minimum=1)
     batch: int = param(256, "how many instances a step has", minimum=1)
     instance: Literal["query", "positive", "pair"] = param("query", INSTANCE)
@@ -101,7 +101,7 @@ class DualEncoderParams(BiEncoder):
     appendix A.2)."""
 
     init_query: Path | str | None = param(None, help=INIT_QUERY)
-    init_query_revision: str = param("main", "the branch, tag or commit of that model on the hub")
+    init_query_revision: str = param("auto", "the branch, tag or commit of that model on the hub")
     passage_length: int = of(Encoder, "passage_length", 384)
 
     def __post_init__(self) -> None:
@@ -167,9 +167,9 @@ class RocketQAv2Params(Encoder):
 
     init: Path | str = param(help=f"for the retriever: {INIT}")
     init_query: Path | str | None = param(None, help=INIT_QUERY)
-    init_query_revision: str = param("main", "the branch, tag or commit of that model on the hub")
+    init_query_revision: str = param("auto", "the branch, tag or commit of that model on the hub")
     init_reranker: Path | str = param(help=f"for the re-ranker: {INIT}")
-    reranker_revision: str = param("main", "the branch, tag or commit of the re-ranker's model on the hub")
+    reranker_revision: str = param("auto", "the branch, tag or commit of the re-ranker's model on the hub")
     untied: bool = param(False, "trains one encoder for queries and one for passages, as the authors do")
     epochs: int = of(Common, "epochs", 3)
     batch: int = of(Common, "batch", 96)

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from running import Harness
 
+import rehearsed
 from harness import catalogue, suite
 
 pytestmark = pytest.mark.extras
 
-LEADERBOARDS = Path(__file__).parents[2] / "leaderboards"
-SUITES = sorted(LEADERBOARDS.glob("*/suite.yaml"))
+LEADERBOARDS, SUITES = rehearsed.LEADERBOARDS, rehearsed.SUITES
 VARIABLES = {name for path in SUITES for name in re.findall(r"\$\{(\w+)", path.read_text(encoding="utf-8"))}
 
 
@@ -38,6 +38,14 @@ def test_a_suite_of_ours_passes_the_check_and_the_dry_run(path: Path, harness: H
         failures = [line for line in ran.out.splitlines() if "fails  " in line]
         assert [line for line in failures if "pip install 'passage-harness[" not in line] == []
         assert "needs: " in ran.out or path.parent.name == "tour"
+
+
+@pytest.mark.parametrize("path", SUITES, ids=lambda path: path.parent.name)
+def test_every_row_of_a_suite_of_ours_was_rehearsed(path: Path):
+    rehearsal, rows = rehearsed.record()[path.parent.name], rehearsed.planned(path)
+    assert rehearsal["digest"] == rehearsed.digest(rows), (
+        "run test_rehearsal.py, then tools/rehearsed.py --write"
+    )
 
 
 def test_the_suite_of_the_dapr_paper_has_the_rows_of_table_3_without_coreference():

@@ -6,7 +6,7 @@ Each case writes what it found below .pytest_cache/rehearsal; tools/rehearsed.py
 from __future__ import annotations
 
 import os
-import re
+import resource
 import subprocess
 import time
 from collections.abc import Iterator
@@ -33,9 +33,6 @@ NEEDED = (
     "tokenizers",
     "torch",
     "transformers",
-)
-WEIGHTS = re.compile(
-    r"GET /([\w.-]+/[\w.-]+)/resolve/\w+/(?:.*/)?(?:pytorch_model.*\.bin|model.*\.safetensors)"
 )
 EXPECTED = rehearsed.expected()
 FETCHED = {"dapr", "t2ranking"}  # datasets that `harness datasets fetch` downloads
@@ -74,7 +71,7 @@ def test_a_committed_suite_runs_to_its_last_row(path: Path, served: Served, tmp_
         "HF_HOME": str(tmp_path / "hf"), "IR_DATASETS_HOME": str(tmp_path / "ir"),
         "PYTHONPATH": str(served.world.packages),
     }  # fmt: skip
-    before, start = len(served.hub.requests), time.monotonic()
+    before, start, busy = len(served.hub.requests), time.monotonic(), processors()
     fetched = [
         key
         for key, chosen in written["datasets"].items()
@@ -85,29 +82,42 @@ def test_a_committed_suite_runs_to_its_last_row(path: Path, served: Served, tmp_
         ran = command(tmp_path, variables, "datasets", "fetch", target)
         assert ran.returncode == 0, ran.stderr
     ran = command(tmp_path, variables, "run", path, "--store", served.store, "--out", tmp_path / "out")
-    seconds = time.monotonic() - start
+    times = time.monotonic() - start, processors() - busy
     assert ran.returncode in (0, 1), ran.stderr
     board = msgspec.json.decode((tmp_path / "out" / "leaderboard.json").read_bytes(), type=Board)
     rows = rehearsed.planned(path)
     failed = {f"{row.dataset} / {row.system}": row.error for row in board.rows if row.status != "ok"}
     asked = served.hub.requests[before:]
-    loaded = {match[1] for each in asked if (match := WEIGHTS.fullmatch(each))}
-    rehearsed.keep(name, rehearsed.result(rows, failed), seconds, sorted(loaded))
+    given = [served.hub.blobs[each.rpartition("/")[2]] for each in asked if each.startswith("GET cdn/")]
+    loaded = {
+        "/".join(path.relative_to(served.world.hub / "models").parts[:2]) for path in given if weights(path)
+    }
+    rehearsed.keep(name, rehearsed.result(rows, failed), times, sorted(loaded))
 
     assert sorted(f"{row.dataset} / {row.system}" for row in board.rows) == rows
     assert {f"{name} / {row}" for row in failed} == {
         row for row in EXPECTED if row.startswith(f"{name} / ")
     }, failed
-    assert rehearsed.record().get(name) == rehearsed.result(rows, failed), "run tools/rehearsed.py --write"
+    analyses = board.analyses or ()
     averages = {average.name: average for average in board.averages or ()}
     assert set(averages) == set(written.get("averages", ()))
     assert all(row.measures for average in averages.values() for row in average.rows)
-    assert [finding.rows for finding in board.analyses if "failed" in finding.flags] == []
-    found = {finding.name.partition("/")[0] for finding in board.analyses}
+    assert [finding.rows for finding in analyses if "failed" in finding.flags] == []
+    found = {finding.name.partition("/")[0] for finding in analyses}
     assert {
         next(iter(each)) if isinstance(each, dict) else each for each in written.get("analyses", ())
     } <= found
     assert served.proxy.hosts <= {urlsplit(address).hostname for address in served.world.downloads}
+    assert rehearsed.record().get(name) == rehearsed.result(rows, failed), "run tools/rehearsed.py --write"
+
+
+def weights(path: Path) -> bool:
+    return path.suffix in (".bin", ".safetensors")
+
+
+def processors() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def command(folder: Path, variables: dict[str, str], *words: object) -> subprocess.CompletedProcess[str]:

@@ -12,6 +12,7 @@ import pytest
 from harness import testing
 from harness.errors import HarnessError
 from harness_dapr import OriginalParams
+from harness_dapr import miracl as miracl_
 from harness_dapr.original import Original
 
 PAGES = [
@@ -106,10 +107,76 @@ def test_paragraphs_are_passages_and_positives_and_a_page_is_in_the_corpus_once(
         "train-3-0": "By ship.",
     }  # fmt: skip
     assert labelled(original) == ({"dev-1": "who won"}, [("dev-1", "dev-1-0"), ("dev-1", "dev-1-1")])
-    assert labelled(source(natural, "NaturalQuestions", "train")) == (
-        {"train-3": "how"}, [("train-3", "train-3-0")]
-    )  # fmt: skip
     assert set(passages(source(natural, "NaturalQuestions", train=False))) == {"dev-1-0", "dev-1-1"}
+
+
+def test_the_dev_split_is_the_authors_sample_of_the_training_questions(conditional, natural):
+    asked = [{**CONDITIONAL[0], "id": f"train-{number}"} for number in range(7)]
+    (conditional / "train.json").write_text(json.dumps([CONDITIONAL[1], *asked]))
+    both = [*CONDITIONAL, {**CONDITIONAL[0], "id": "dev-2"}]
+    (conditional / "dev.json").write_text(json.dumps(both))
+    drawn = random.Random(42).sample(list(range(7)), 2)  # as many as the test split has
+    splits = {
+        split: set(labelled(source(conditional, "ConditionalQA", split))[0]) for split in ("dev", "train")
+    }
+    assert splits["dev"] == {f"train-{number}" for number in drawn}
+    assert splits["train"] == {f"train-{number}" for number in range(7)} - splits["dev"]
+
+    page = [("It is so.", "text"), ("It is not.", "text")]
+    more = [question(f"why {n}", f"Page {n}", page if n != 2 else page[:1], [0]) for n in range(5)]
+    (natural / "train.jsonl").write_text("".join(json.dumps(row) + "\n" for row in more))
+    [place] = random.Random(42).sample(list(range(5)), 1)
+    assert set(labelled(source(natural, "NaturalQuestions", "dev"))[0]) == {f"train-{place}"}
+    # the page of question 2 has nothing beside the answer
+    left = {f"train-{n}" for n in range(5)} - {f"train-{place}", "train-2"}
+    assert set(labelled(source(natural, "NaturalQuestions", "train"))[0]) == left
+    with pytest.raises(ValueError, match="the split dev needs 'train: true'"):
+        source(natural, "NaturalQuestions", "dev", train=False)
+
+
+@pytest.fixture
+def miracl(tmp_path):
+    rows = [
+        ("12#0", "Oslo", "It is a city."),
+        ("12#1", "Oslo", "It lies at a fjord."),
+        ("7#0", "Fjord", "Water."),
+    ]
+    corpus, asked = tmp_path / miracl_.CORPUS, tmp_path / miracl_.ASKED
+    corpus.mkdir(parents=True)
+    rows += [(f"x{number}#0", "Other", "Text.") for number in range(130)]
+    for number in range(66):
+        pair = rows[2 * number : 2 * number + 2]
+        lines = [json.dumps({"docid": docid, "title": title, "text": text}) for docid, title, text in pair]
+        (corpus / f"docs-{number}.jsonl").write_text("".join(line + "\n" for line in lines))
+    tables = {
+        "topics": {
+            "dev": "0\twhere is Oslo\n",
+            "train": "".join(f"{n}\tquestion {n}\n" for n in range(1, 6)),
+        },
+        "qrels": {
+            "dev": "0\tQ0\t12#1\t1\n0\tQ0\t7#0\t0\n",
+            "train": "".join(f"{n}\tQ0\t7#0\t1\n{n}\tQ0\t12#{n % 2}\t{n % 2}\n" for n in range(1, 6)),
+        },
+    }
+    for kind, files in tables.items():
+        (asked / kind).mkdir(parents=True)
+        for name, text in files.items():
+            (asked / kind / f"{kind}.miracl-v1.0-en-{name}.tsv").write_text(text)
+    return tmp_path
+
+
+def test_paragraphs_of_miracl_are_passages_and_its_dev_split_is_the_test_split(miracl):
+    original = source(miracl, "MIRACL")
+    texts = {"12-0": "It is a city.", "12-1": "It lies at a fjord.", "7-0": "Water."}
+    assert {id: text for id, text in passages(original).items() if id in texts} == texts
+    assert [document.title for document in original.documents()][:3] == ["Oslo", "Fjord", "Other"]
+    assert labelled(original) == ({"0": "where is Oslo"}, [("0", "12-1")])
+    [place] = random.Random(42).sample(list(range(5)), 1)
+    dev, judged = labelled(source(miracl, "MIRACL", "dev"))
+    assert dev == {str(place + 1): f"question {place + 1}"}
+    assert len(judged) == 1 + (place + 1) % 2
+    train = set(labelled(source(miracl, "MIRACL", "train"))[0])
+    assert train == {str(n) for n in range(1, 6)} - set(dev)
 
 
 def test_an_answer_that_is_no_block_is_refused(natural):
@@ -227,7 +294,12 @@ def test_a_passage_is_found_where_the_pattern_of_the_paper_finds_it():
 @pytest.mark.extras
 @pytest.mark.parametrize(
     ("kind", "name"),
-    [("conditional", "ConditionalQA"), ("natural", "NaturalQuestions"), ("marco", "MSMARCO")],
+    [
+        ("conditional", "ConditionalQA"),
+        ("natural", "NaturalQuestions"),
+        ("marco", "MSMARCO"),
+        ("miracl", "MIRACL"),
+    ],
 )
 def test_it_keeps_the_contract(request, tmp_path_factory, kind, name):
     given = {"path": str(request.getfixturevalue(kind)), "dataset": name}

@@ -268,7 +268,7 @@ def cache(tmp_path, monkeypatch):
 
 
 def test_a_dataset_of_the_hub_is_read_from_its_cache_without_a_network(cache):
-    read = task("mteb/scifact")
+    read = task("mteb/scifact", revision="main")
     check_content(read)
     assert read.inputs("corpus").params["commit"] == COMMIT
     assert read.inputs("corpus").files == ()
@@ -296,10 +296,14 @@ def test_the_commit_that_was_planned_is_the_one_that_every_process_reads(cache, 
 
 
 def test_a_dataset_of_the_hub_that_is_not_here_is_told_with_the_command(cache):
-    read = task("mteb/nfcorpus")
-    assert read.inputs("corpus").files == (places._repository("mteb/nfcorpus") / "snapshots/main",)
-    with pytest.raises(HarnessError, match="`hf download --repo-type dataset mteb/nfcorpus`"):
-        list(read.documents())
+    for name, commit in (("mteb/nq", "main"), ("mteb/nfcorpus", places.pinned("mteb/nfcorpus"))):
+        read = task(name)
+        assert read.inputs("corpus").files == (places._repository(name) / "snapshots" / commit,)
+        with pytest.raises(
+            HarnessError, match=f"`hf download --repo-type dataset {name} --revision {commit}`"
+        ):
+            list(read.documents())
+    assert places.COMMIT.fullmatch(commit)
 
 
 @pytest.mark.parametrize(

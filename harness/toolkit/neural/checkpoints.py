@@ -134,6 +134,9 @@ def load(
     auto = _network(folder, kind)
     if code_revision is not None:  # only auto classes take this option
         options["code_revision"] = code_revision
+    if (unstated := model_folder.unstated_type(folder)) is not None:
+        settings = model_folder.read(folder / "config.json")
+        options["config"] = transformers.AutoConfig.for_model(unstated, **settings)
     with quiet(), _readable(folder) as readable:
         try:
             model, report = auto.from_pretrained(

@@ -16,7 +16,7 @@ from transformers import BertConfig, PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
 
 BIASES = 1 << 24  # numbers of a bias that a GPU holds at a time: 64 MB in fp32
-ACTIVATIONS = {"geglu": functional.gelu, "reglu": functional.relu}
+ACTIVATIONS: dict[str, Any] = {"geglu": functional.gelu, "reglu": functional.relu}
 
 
 def slopes(heads: int) -> list[float]:
@@ -85,8 +85,9 @@ class Heads(nn.Module):
         mixed, longest, start = torch.zeros_like(q), x.shape[1], 0
         for length, alike in itertools.groupby(lengths):
             texts = slice(start, start := start + len(list(alike)))
-            parts = (states[texts, :, :length] for states in (q, k, v))
-            mixed[texts, :, :length] = attention(*parts, biases[:, longest - length :, :length])
+            own_q, own_k, own_v = (states[texts, :, :length] for states in (q, k, v))
+            own_biases = biases[:, longest - length :, :length]
+            mixed[texts, :, :length] = attention(own_q, own_k, own_v, own_biases)
         return mixed.transpose(1, 2).reshape(x.shape)
 
 

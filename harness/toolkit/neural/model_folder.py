@@ -94,6 +94,15 @@ def length(folder: Path, most: int | None) -> int | None:
     return limit if isinstance(limit, int) and limit < (most or _UNLIMITED) else most
 
 
+def unstated_type(folder: Path) -> str | None:
+    """The model type of a folder whose config.json is older than that key: BERT's, if it has the settings of
+    Google's BERT beside a vocab.txt. None if the type is stated, or not known."""
+    config = read(folder / "config.json") or {}
+    if "model_type" in config or "type_vocab_size" not in config:
+        return None
+    return "bert" if (folder / "vocab.txt").is_file() else None
+
+
 def code_of(config: Mapping[str, Any]) -> tuple[str, ...]:
     """The hub models that a configuration takes code from; it names them as `org/name--module.Class`."""
     named = (config.get("auto_map") or {}).values()

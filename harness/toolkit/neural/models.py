@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 
 from harness import made_models
 from harness.errors import HarnessError
-from harness.toolkit.neural import model_folder, weight_files
+from harness.step_context import CURRENT
+from harness.toolkit.neural import model_folder, revisions, weight_files
+from harness.toolkit.neural.revisions import AUTO
 
 if TYPE_CHECKING:
     from harness.toolkit.neural.hub import Answer
@@ -28,10 +30,11 @@ APART = ("_data*", ".data*")  # an ONNX file's name with one of these suffixes n
 _DESCRIBES = ("*config*.json", "modules.json")  # the small files that planning reads
 
 
-def located(model: Path | str, revision: str = "main") -> tuple[Path | str, str]:
+def located(model: Path | str, revision: str = AUTO) -> tuple[Path | str, str]:
     """The model as it enters a key: a folder, or the folder of a package, by its path; a hub id with the
     commit of `revision`. A model or commit that cannot be found is returned as given. Cheap; called while
     planning."""
+    revision = revisions.of(model, revision)
     if isinstance(model, Path):
         return model, revision
     if model.startswith(PACKAGE):
@@ -55,9 +58,10 @@ def is_local(model: str) -> bool:
     return model.startswith(PACKAGE) or made_models.is_planned(model)
 
 
-def missing_files(model: Path | str, revision: str = "main", instead: Sequence[str] = ()) -> list[str]:
+def missing_files(model: Path | str, revision: str = AUTO, instead: Sequence[str] = ()) -> list[str]:
     """What is still missing before the model can be loaded, as messages of one line; empty if nothing is, or
     if a run can download it. `instead` are patterns of files that are read instead of the weights."""
+    revision = revisions.of(model, revision)
     if isinstance(model, Path):
         return [] if model.is_dir() else [f"model {model} (there is no such folder)"]
     if made_models.is_planned(model):
@@ -71,22 +75,24 @@ def missing_files(model: Path | str, revision: str = "main", instead: Sequence[s
     if snapshot is not None and _is_complete(snapshot, instead):
         return []
     if (answer := _asked(model, revision)) is not None:
-        at = snapshot or Path()
-        return [] if instead or _wanted(answer.files, at) else [f"model {_without_weights(model, revision)}"]
+        readable = instead or _wanted(answer.files, snapshot)
+        return [] if readable else [f"model {_without_weights(model, revision)}"]
     how = f"`hf download {model}{'' if revision == 'main' else f' --revision {revision}'}`"
     return [f"model {model} at revision {revision} (not here: {how} or name a folder)"]
 
 
-def cached(model: str, revision: str = "main") -> Path | None:
+def cached(model: str, revision: str = AUTO) -> Path | None:
     """The folder of a hub model in the local cache; None if it is not there."""
+    revision = revisions.of(model, revision)
     commit = _cached_commit(model, revision)
     folder = _repository(model) / "snapshots" / commit if commit else None
     return folder if folder is not None and folder.is_dir() else None
 
 
-def described(model: Path | str, revision: str = "main") -> Path | None:
+def described(model: Path | str, revision: str = AUTO) -> Path | None:
     """The folder with the configuration of the model, with or without its weights, downloaded from the hub if
     need be; None if it is neither here nor on the hub."""
+    revision = revisions.of(model, revision)
     if isinstance(model, Path):
         return model
     if made_models.is_planned(model):
@@ -99,15 +105,17 @@ def described(model: Path | str, revision: str = "main") -> Path | None:
     return here
 
 
-def reachable(model: str, revision: str = "main") -> bool:
+def reachable(model: str, revision: str = AUTO) -> bool:
     """Whether the hub can be reached and has the model. Raises HarnessError if the hub says that it has no
     such model."""
+    revision = revisions.of(model, revision)
     return not is_local(model) and _asked(model, revision) is not None
 
 
-def listed(model: Path | str, revision: str = "main") -> tuple[str, ...]:
+def listed(model: Path | str, revision: str = AUTO) -> tuple[str, ...]:
     """The names of all files of a hub model, whether they are cached or not; empty if the hub cannot be
     asked."""
+    revision = revisions.of(model, revision)
     if isinstance(model, Path) or is_local(model):
         return ()
     answer = _asked(model, revision)
@@ -116,7 +124,7 @@ def listed(model: Path | str, revision: str = "main") -> tuple[str, ...]:
 
 def folder(
     model: Path | str,
-    revision: str = "main",
+    revision: str = AUTO,
     instead: Sequence[str] = (),
     trust_remote_code: bool = False,
 ) -> Path:
@@ -124,6 +132,7 @@ def folder(
     are fetched; code is fetched only with `trust_remote_code`. `instead` are patterns of files that are read
     instead of the weights. One such as `onnx/model.onnx` also fetches the separate files in which an export
     of more than 2 GB keeps its weights."""
+    revision = revisions.of(model, revision)
     if not isinstance(model, Path) and model.startswith(PACKAGE):
         packaged = _in_package(model)
         if packaged is None:
@@ -143,6 +152,9 @@ def folder(
         raise HarnessError(
             f"model: {model} at revision {revision} has no {' or '.join(instead)}; name another"
         )
+    read = (context := CURRENT.get().converted) and context.read
+    if read is not None and not COMMIT.fullmatch(revision):  # planning could not ask for the commit
+        read.add(f"{model}: {revision} was at the commit {here.name}")
     names = listed(model, revision) or hub.names(model, revision)
     if names:
         wanted = _wanted(names, here)
@@ -153,6 +165,47 @@ def folder(
         if weight_files.chosen(here / at) is None:
             raise HarnessError(f"model: {_without_weights(model, revision, at)}")
     return here
+
+
+def notes(model: Path | str, revision: str = AUTO, instead: Sequence[str] = ()) -> list[str]:
+    """Lines on what a run will read, for the dry run and `check`: pickled weights, files that it will
+    download, and whether main of a hub model is at another commit. The hub is asked nothing more if the
+    model is here."""
+    revision = revisions.of(model, revision)
+    if made_models.is_planned(model):
+        return []
+    if isinstance(model, Path) or is_local(model):
+        at = model if isinstance(model, Path) else _in_package(model)
+        return _format_notes(str(model), _present(at)) if at is not None and not instead else []
+    name, here = f"{model} at {revision}", cached(model, revision)
+    main = _cached_commit(model, "main")
+    lines: list[str] = []
+    if here is not None and _is_complete(here, instead):
+        lines += [] if instead else _format_notes(name, _present(here))
+    elif (answer := _asked(model, revision)) is not None:
+        wanted = [] if instead else _wanted(answer.files, here)
+        lines += [f"{name}: a run downloads {weight_files.shown(wanted)}"] if wanted else []
+        lines += _format_notes(name, wanted)
+        main = answer.commit if revision == "main" else (_asked(model, "main") or answer).commit
+    if main is not None and COMMIT.fullmatch(revision) and main != revision:
+        lines.append(f"{model}: main has moved: {revision} is read, and main is at {main}")
+    return lines
+
+
+def _present(folder: Path) -> list[str]:
+    """The weight files of a folder that are read, by their paths in it."""
+    chosen = {at: weight_files.chosen(folder / at) for at in model_folder.weighted(folder)}
+    return [(PurePosixPath(at) / name).as_posix() for at, one in chosen.items() if one for name in one.files]
+
+
+def _format_notes(name: str, files: Sequence[str]) -> list[str]:
+    pickled = [file for file in files if PurePosixPath(file).suffix in (".bin", ".pt")]
+    if not pickled:
+        return []
+    return [
+        f"{name}: {weight_files.shown(pickled)} is a pickle: it is read by torch's weights-only loader and "
+        "kept as safetensors in the store"
+    ]
 
 
 def code(model: str, revision: str) -> Path:
@@ -173,12 +226,12 @@ def _is_complete(folder: Path, instead: Sequence[str]) -> bool:
         return False
 
 
-def _wanted(names: Iterable[str], here: Path) -> list[str]:
-    """The weight files to download, out of the names of all files of a model whose modules.json is in the
-    folder `here`; empty if the network's are not among them."""
+def _wanted(names: Iterable[str], here: Path | None) -> list[str]:
+    """The weight files to download, out of the names of all files of a model whose modules.json, if it has
+    one, is in the folder `here`; empty if the network's are not among them."""
     every = set(names)
     wanted: list[str] = []
-    for at in model_folder.weighted(here):
+    for at in model_folder.weighted(here) if here else ("",):
         chosen = weight_files.among(every, at)
         if chosen is None:
             return []

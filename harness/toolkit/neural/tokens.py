@@ -196,6 +196,7 @@ def _converted(folder: Path, trust_remote_code: bool, code_revision: str | None)
             local_files_only=True,
             trust_remote_code=trust_remote_code,
             code_revision=code_revision,
+            tokenizer_type=model_folder.unstated_type(folder),
         )
     except Exception as error:
         why = (str(error).strip().splitlines() or [type(error).__name__])[0]

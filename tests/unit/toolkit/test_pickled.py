@@ -17,9 +17,7 @@ from harness.step_context import CURRENT, Converted, StepContext
 from harness.store.artifacts import Store
 
 torch = pytest.importorskip("torch")
-pytest.importorskip("safetensors")
-
-from safetensors.torch import load_file  # noqa: E402
+load_file = pytest.importorskip("safetensors.torch").load_file
 
 from harness.toolkit.neural import checkpoints, pickled  # noqa: E402
 
