@@ -78,10 +78,12 @@ def _first(value: Any, *others: int | None) -> Any:
 
 
 def _here(model: Path | str, revision: str) -> Path | None:
-    """The model's folder, if it is available."""
+    """The model's folder, if it is available. The cache may hold a model's small files alone."""
     if isinstance(model, Path):
         return model if model.is_dir() else None
-    return None if models.is_local(model) else models.cached(model, revision)
+    folder = None if models.is_local(model) else models.cached(model, revision)
+    described = folder and ((folder / METADATA).exists() or bge_m3.has(folder, "colbert_linear"))
+    return folder if described else None
 
 
 def read(folder: Path) -> FolderSettings:
