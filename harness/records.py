@@ -127,6 +127,18 @@ class Context(Record):
     build: Build[Callable[[Any], contracts.Augmenter]] = Build()
 
 
+class IndexBytes(NamedTuple):
+    """What an index takes on disk."""
+
+    text: float  # bytes for each text
+    token: float = 0.0  # bytes for each token, special ones counted
+    most: int | None = None  # tokens that are read of a text, special ones counted
+
+
+IndexBytesOf: TypeAlias = Callable[[Any], IndexBytes | None]
+"""Resolved parameters -> what the index takes on disk; None if that is not known. Asked while planning."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Retriever(Record):
     build: Build[Callable[[Any], contracts.Indexer]] = Build()
@@ -135,6 +147,7 @@ class Retriever(Record):
     queries: tuple[Form, ...] = ("text",)  # the forms of a query that the retriever takes
     from_word: FromWord | None = None  # the words of `harness eval` that it knows beside its name
     first: bool = False  # whether `harness eval` gives a re-ranker the hits of this retriever
+    index_bytes: IndexBytesOf | None = None  # for the dry run
     # the file of a suite's `negatives: {file: ...}` -> the parameters with which this retriever reads it
     of_file: Callable[[Path], Mapping[str, Any]] | None = None
 
@@ -156,6 +169,7 @@ class Reranker(Record):
     indexed: bool = False  # whether it has an index of its own, whose step is shared like any other step
     search_only: tuple[str, ...] = ()
     together: bool = False  # whether a candidate's score depends on the query's other candidates
+    index_bytes: IndexBytesOf | None = None  # for the dry run
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,6 +5,7 @@ All draws are seeded, so the page comes out the same each time.
 
 from __future__ import annotations
 
+import argparse
 import itertools
 import math
 from collections.abc import Callable, Sequence
@@ -230,13 +231,15 @@ def _ends(columns: Floats, seed: int) -> Floats:
     return np.concatenate(ends, axis=1)
 
 
-def page() -> str:
-    single, difference = coverage(), coverage_of_differences()
+def page(most: int = REPETITIONS) -> str:
+    """The page, with at most so many repetitions of each experiment."""
+    families, seeded = min(FAMILIES, most), min(SEEDED, most)
+    single, difference = coverage(most), coverage_of_differences(most)
     parts = [
         HEAD,
         "## Intervals\n",
         "The two tables show how often the 95 % bootstrap interval contains the true value. The ideal is",
-        f"0.950. Each number comes from {REPETITIONS:,} experiments with 2,000 resamples each, and has a",
+        f"0.950. Each number comes from {most:,} experiments with 2,000 resamples each, and has a",
         "standard error of about 0.003.\n",
         "For one system's mean, as a leaderboard shows it:\n",
         _by_size(single),
@@ -247,20 +250,20 @@ def page() -> str:
         "ideal.\n",
         "## One test\n",
         "The table shows how often a test at 0.05 reports a difference between two equal systems. It should",
-        f"be at most 0.05. Each number comes from {REPETITIONS:,} experiments. The randomisation test draws",
+        f"be at most 0.05. Each number comes from {most:,} experiments. The randomisation test draws",
         f"{FLIPS:,} permutations, or enumerates all of them with 10 queries. With few queries, or if the",
         "systems differ on few queries, it has few possible p-values and reports a difference less often.\n",
         _table(
             ("values", "queries", "randomisation", "t", "Wilcoxon"),
             [
                 (r.name, str(r.queries), *(f"{item.share:.3f}" for item in (r, t, w)))
-                for r, t, w in false_positives()
+                for r, t, w in false_positives(most)
             ],
         ),
         "## Families\n",
         "Eight systems have 28 pairs, and the tests of these pairs are a family. The table shows how often a",
         "family has at least one false positive. With a correction, it should be at most 0.05. Each number",
-        f"comes from {FAMILIES:,} families (standard error 0.004 at 0.05), whose values are skewed.\n",
+        f"comes from {families:,} families (standard error 0.004 at 0.05), whose values are skewed.\n",
         "In the last two lines, four systems are really better than the other four. Then only pairs within",
         "the same half can be false positives.\n",
         "Max-T is exact only if the joint distribution of all differences is symmetric. The distribution of",
@@ -269,12 +272,12 @@ def page() -> str:
             ("systems", "queries", "max-T", "Holm", "uncorrected"),
             [
                 (name, str(m.queries), *(f"{item.share:.3f}" for item in (m, h, u)))
-                for name, m, h, u in family_errors()
+                for name, m, h, u in family_errors(families)
             ],
         ),
         "## Seeds\n",
         "A recipe is a way of training a model, and each seed gives another model. The table shows how often",
-        f"two equal recipes are called different at 0.05, in {SEEDED:,} experiments each (standard error",
+        f"two equal recipes are called different at 0.05, in {seeded:,} experiments each (standard error",
         "0.005). In the simulation, a seed shifts the values of all queries by the same normal number, with",
         "the standard deviation of the first column (`sd`), and each query by a separate number.\n",
         "- `one seed`: a t-test over the queries, with one seed of each recipe. It often takes the luck of a",
@@ -287,13 +290,16 @@ def page() -> str:
             ("recipes", "queries", "one seed", "resampled", "over both", "coverage"),
             [
                 (one.name, str(one.queries), *(f"{item.share:.3f}" for item in (one, again, both, held)))
-                for one, again, both, held in luck_of_seeds()
+                for one, again, both, held in luck_of_seeds(seeded)
             ],
         ),
         "## Power\n",
         "The table shows how often a t-test finds a true difference of exactly the detectable size. It",
         "should be 0.800.\n",
-        _table(("values", "queries", "found"), [(r.name, str(r.queries), f"{r.share:.3f}") for r in power()]),
+        _table(
+            ("values", "queries", "found"),
+            [(rate.name, str(rate.queries), f"{rate.share:.3f}") for rate in power(most)],
+        ),
     ]
     return "\n".join(parts)
 
@@ -320,4 +326,6 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 if __name__ == "__main__":
-    print(page(), end="")
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repetitions", type=int, default=REPETITIONS, help="fewer, to try it")
+    print(page(parser.parse_args().repetitions), end="")

@@ -67,6 +67,7 @@ def main():
     asked.add_argument("--work", type=Path, required=True, help="a folder for the vectors; 130 MB")
     asked.add_argument("--passages", type=int, default=1_000_000)
     options = asked.parse_args()
+    options.work.mkdir(parents=True, exist_ok=True)
     sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
     torch.manual_seed(1)
     encoders = torch_encoder.encoders(BertModel(BertConfig(vocab_size=2003, **sizes)).eval(), 0)

@@ -4,7 +4,9 @@ Chromium."""
 from __future__ import annotations
 
 import argparse
+import shutil
 import statistics
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -56,6 +58,8 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
+    if shutil.which("chromedriver") is None:
+        sys.exit("needs chromium and chromedriver; install them")
     with tempfile.TemporaryDirectory() as folder:
         path = make.leaderboard(Path(folder), options.systems, options.datasets, options.queries)
         began = time.perf_counter()

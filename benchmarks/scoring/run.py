@@ -80,7 +80,8 @@ def by_ir_measures(hits: Hits, judged: Judged) -> dict[str, np.ndarray]:
     """The values by ir-measures. Scores are replaced by falling numbers, because one of its providers breaks
     ties in another order."""
     qrels: dict[str, dict[str, int]] = {}
-    for query, passage, grade in zip(*(column.tolist() for column in judged), strict=True):
+    columns = (column.tolist() for column in (judged.query, judged.passage, judged.grade))
+    for query, passage, grade in zip(*columns, strict=True):
         qrels.setdefault(str(query), {})[str(passage)] = grade
     falling = [float(score) for score in range(hits.passages.shape[1], 0, -1)]
     run = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import statistics
 import subprocess
@@ -9,7 +10,6 @@ import sys
 import time
 from pathlib import Path
 
-RUNS = 10
 BARE = [sys.executable, "-c", "pass"]
 UNUSUAL = ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE")  # users set neither: modules are compiled once
 COMMANDS = (("--help",), ("list",), ("list", "--params"), ("plugins",))
@@ -18,13 +18,16 @@ COMMANDS = (("--help",), ("list",), ("list", "--params"), ("plugins",))
 def main() -> None:
     """Measure the commands and print a table. Every round runs each command once, so that a busy moment of
     the machine slows all of them."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=10)
+    given = parser.parse_args()
     harness = str(Path(sys.executable).with_name("harness"))
     measured = [("python -c pass", BARE)]
     measured += [(" ".join(("harness", *words)), [harness, *words]) for words in COMMANDS]
     taken: dict[str, list[float]] = {name: [] for name, _ in measured}
     for _, command in measured:  # a first run that is not measured fills the file cache and writes .pyc files
         seconds(command)
-    for _ in range(RUNS):
+    for _ in range(given.rounds):
         for name, command in measured:
             taken[name].append(seconds(command))
     bare = statistics.median(taken["python -c pass"])

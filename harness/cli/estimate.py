@@ -13,6 +13,7 @@ from harness.errors import HarnessError
 from harness.execution import progress
 from harness.execution.estimate import Estimate, estimates, read_all
 from harness.execution.open_dataset import with_rebuilds
+from harness.running import index_disk
 from harness.running.preparation import Prepared
 from harness.steps.read import Read
 from harness.store.artifacts import Store
@@ -58,7 +59,11 @@ def listing(prepared: Prepared, store: Store, options: argparse.Namespace) -> li
                 )  # fmt: skip
     finally:
         reporter.close()
-    return estimates(planned, read_all(store), todo, trials)
+    stated = {item.step.id: item.bytes for item in index_disk.indexes(prepared, store)}
+    return [
+        item if item.bytes is not None else item._replace(bytes=stated.get(item.step.id))
+        for item in estimates(planned, read_all(store), todo, trials)
+    ]
 
 
 @contextlib.contextmanager

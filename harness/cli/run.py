@@ -119,7 +119,7 @@ def carried_out(prepared: Prepared, store: Store, out: Path, options: argparse.N
 
 def dry_run(prepared: Prepared, store: Store) -> Iterator[str]:
     """Lines on the plan in the order of work: which steps are done, which are shared, and what is missing."""
-    from harness.running import training_steps
+    from harness.running import index_disk, training_steps
 
     planned = prepared.plan
     ancestors = planned.ancestors(prepared.targets)
@@ -135,6 +135,7 @@ def dry_run(prepared: Prepared, store: Store) -> Iterator[str]:
     if planned.analyses:
         names = ", ".join(analysis.name for analysis in planned.analyses)
         yield f"  then, over the rows that ran: {names}"
+    yield from index_disk.lines(list(index_disk.indexes(prepared, store)), store.root)
     for row in planned.rows:
         if row.error:
             yield f"  fails  {row.dataset} / {row.system}: {row.error}"

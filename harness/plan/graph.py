@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar, cast
 
 from harness.problems import Need
+from harness.records import IndexBytes
 from harness.steps import AnyKind
 from harness.steps.record import AnyRecord, Method, Record, Ref, Uses
 from harness.steps.results import Corpus, Hits, Judgements, Queries
@@ -28,6 +29,7 @@ class Step(NamedTuple):
     inputs: tuple[str, ...]  # the steps that the record refers to
     needs: tuple[Need, ...] = ()  # the needs of the step and of its inputs
     parts: tuple[str, ...] = ()  # of a step that several workers share: the steps that it joins
+    index_bytes: IndexBytes | None = None  # of an index whose method says what it takes on disk
 
     @property
     def kind(self) -> str:
@@ -55,10 +57,15 @@ class Graph:
         self.steps = dict(steps or {})  # by id; each step comes after its inputs
 
     def add(
-        self, record: Record[Result], dataset: str, subject: str = "", needs: Sequence[Need] = ()
+        self,
+        record: Record[Result],
+        dataset: str,
+        subject: str = "",
+        needs: Sequence[Need] = (),
+        index_bytes: IndexBytes | None = None,
     ) -> Ref[Result]:
         """Add a step unless there is one with its key."""
-        step = step_of(record, dataset, subject)
+        step = step_of(record, dataset, subject)._replace(index_bytes=index_bytes)
         inherited = [need for name in step.inputs for need in self.steps[name].needs]
         step = step._replace(needs=tuple(dict.fromkeys([*needs, *inherited])))
         self.steps.setdefault(step.id, step)

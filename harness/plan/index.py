@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from harness.plan import plugin_calls
 from harness.plan.graph import Collection, Graph
 from harness.plan.methods import Resolved, named
 from harness.steps import results
@@ -14,7 +15,9 @@ from harness.suite import Chosen
 def step(graph: Graph, collection: Collection, method: Resolved, texts: Texts) -> Ref[results.Index]:
     """The index of a method whose key has no parameter that only searching reads."""
     record = Index(method=method.method, texts=texts)
-    return graph.add(record, collection.spec.name, subject(graph, method.chosen, texts), method.needs)
+    index_bytes = plugin_calls.index_bytes(method.chosen.entry.record, method.values)
+    name = subject(graph, method.chosen, texts)
+    return graph.add(record, collection.spec.name, name, method.needs, index_bytes)
 
 
 def subject(graph: Graph, chosen: Chosen, texts: Texts) -> str:

@@ -20,6 +20,7 @@ from harness.contracts import Source
 from harness.errors import ContractError, HarnessError, Terminated, check_is
 from harness.plan import keys
 from harness.problems import Need
+from harness.records import IndexBytes
 from harness.types import Card, Facts, Inputs, Part
 
 AGAIN = 1.0  # seconds until a plugin that goes on after its timeout is interrupted again
@@ -117,6 +118,15 @@ def unkeyed(record: Any, values: Any) -> str | None:
     if reason is not None:
         check_is(reason, str, "the reason of unkeyed")
     return reason or None
+
+
+def index_bytes(record: Any, values: Any) -> IndexBytes | None:
+    """What an index takes on disk; None if its method does not say."""
+    stated = getattr(record, "index_bytes", None)
+    answer = stated(values) if stated is not None else None
+    if answer is not None:
+        check_is(answer, IndexBytes, "index_bytes")
+    return answer
 
 
 def feedback(record: Any, values: Any) -> int:

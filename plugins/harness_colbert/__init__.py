@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from harness.plugin import Facts, Reranker, Retriever, hookimpl, param
+from harness.plugin import Facts, IndexBytes, Reranker, Retriever, hookimpl, param
 
 Auto = Literal["auto"]
 
@@ -80,6 +80,12 @@ def missing_files(params: ColbertParams) -> Sequence[str]:
     return models.missing_files(params.model, params.revision)
 
 
+def index_bytes(params: ColbertParams) -> IndexBytes | None:
+    from harness_colbert.settings import index_bytes
+
+    return index_bytes(params)
+
+
 def notes(params: ColbertParams) -> Sequence[str]:
     from harness.toolkit.neural import models
 
@@ -94,6 +100,7 @@ SAID: dict[str, Any] = {
     "libraries": ("torch", "transformers", "tokenizers", "numba"),
     "resolve": resolve,
     "missing_files": missing_files,
+    "index_bytes": index_bytes,
     "notes": notes,
 }
 

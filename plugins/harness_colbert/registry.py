@@ -23,10 +23,11 @@ def find(name: str | Path) -> Known | None:
     return next((known for known in MODELS if name in (known.name, known.passages)), None)
 
 
+BGE_M3 = "BAAI/bge-m3"
 MODELS = (
     Known(
         "bge-m3",
-        "BAAI/bge-m3",
+        BGE_M3,
         bge_m3.QUERY_LENGTH,
         bge_m3.PASSAGE_LENGTH,
         "Chen et al. 2024; its model card and code",

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from harness.plugin import HarnessError
+from harness.plugin import HarnessError, IndexBytes
 from harness.toolkit.neural import bge_m3, hardware, model_folder, models
 from harness_colbert import ColbertParams, registry
 
@@ -59,6 +59,18 @@ def resolved(params: ColbertParams) -> ColbertParams:
     )
 
 
+def index_bytes(params: ColbertParams) -> IndexBytes | None:
+    """At most a vector for each token, and two numbers for each text; nothing if none are stored. A
+    checkpoint that is not here has the dimension that ColBERT's code gives it, or BGE-M3's."""
+    if params.stored == "none":
+        return IndexBytes(0)
+    here = _here(params.model, params.revision)
+    usual = bge_m3.DIMENSION if params.model == registry.BGE_M3 else FolderSettings().dim
+    dimension = usual if here is None else read(here).dim
+    most = None if params.passage_length == "auto" else params.passage_length
+    return IndexBytes(16, dimension * {"fp16": 2, "fp32": 4}[params.stored], most)
+
+
 def _first(value: Any, *others: int | None) -> Any:
     if value != "auto":
         return value
@@ -66,10 +78,12 @@ def _first(value: Any, *others: int | None) -> Any:
 
 
 def _here(model: Path | str, revision: str) -> Path | None:
-    """The model's folder, if it is available."""
+    """The model's folder, if it is available. The cache may hold a model's small files alone."""
     if isinstance(model, Path):
         return model if model.is_dir() else None
-    return None if models.is_local(model) else models.cached(model, revision)
+    folder = None if models.is_local(model) else models.cached(model, revision)
+    described = folder and ((folder / METADATA).exists() or bge_m3.has(folder, "colbert_linear"))
+    return folder if described else None
 
 
 def read(folder: Path) -> FolderSettings:

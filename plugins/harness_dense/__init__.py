@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from harness.plugin import Facts, Meant, Need, Retriever, hookimpl, param
+from harness.plugin import Facts, IndexBytes, Meant, Need, Retriever, hookimpl, param
 from harness_dense.faiss_options import Faiss
 
 Auto = Literal["auto"]
@@ -74,6 +74,12 @@ def missing_files(params: DenseParams) -> Sequence[str | Need]:
     return missing_files(params)
 
 
+def index_bytes(params: DenseParams) -> IndexBytes | None:
+    from harness_dense.resolving import index_bytes
+
+    return index_bytes(params)
+
+
 def notes(params: DenseParams) -> Sequence[str]:
     from harness_dense.resolving import notes
 
@@ -111,6 +117,7 @@ def harness_retrievers() -> Iterable[Retriever]:
         missing_files=missing_files,
         notes=notes,
         libraries_by_param=libraries_by_param,
+        index_bytes=index_bytes,
         queries=("text", "vectors"),
         search_only=("query_model", "query_revision", "query_prompt", "query_length", "search"),
         cores="all",

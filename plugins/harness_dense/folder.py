@@ -33,6 +33,7 @@ class FolderSettings(NamedTuple):
     passage_prompt: str | None = None
     length: int | None = None  # tokens that a text is cut to
     positions: int | None = None  # tokens that the network has places for
+    dimension: int | None = None  # numbers of a vector
     lower: bool = False  # texts are lower-cased before they are tokenised
     own_code: bool = False  # the folder has code, or names where to fetch it
     code: tuple[str, ...] = ()  # the hub's models whose code this model uses
@@ -46,6 +47,7 @@ def read(folder: Path) -> FolderSettings:
     positions = model_folder.positions(config)
     described = FolderSettings(
         positions=positions,
+        dimension=config.get("projection_dim") or config.get("hidden_size") or config.get("dim"),
         length=model_folder.length(at, positions),
         own_code=model_folder.own_code(config),
         code=() if model_folder.is_jina_bert(config) else model_folder.code_of(config),
@@ -111,9 +113,11 @@ def _sentence_transformer(folder: Path, described: FolderSettings) -> FolderSett
     prompts = {name: prompt for name, prompt in (settings.get("prompts") or {}).items() if prompt is not None}
     usual = prompts.get(settings.get("default_prompt_name") or "", "")
     passages = [prompts[name] for name in ("document", "passage", "corpus") if name in prompts]
+    widths = [layer.settings["out_features"] for layer in layers(folder) if "out_features" in layer.settings]
     return described._replace(
         pooling=_pooling(folder),
         normalise=any(layer.kind == "Normalize" for layer in layers(folder)),
+        dimension=[described.dimension, *widths][-1],
         similarity=_similarity(settings.get("similarity_fn_name") or "cosine", folder),
         query_prompt=prompts.get("query", usual),
         passage_prompt=passages[0] if passages else usual,

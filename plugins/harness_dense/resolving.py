@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.plugin import HarnessError, Need, unknown
+from harness.plugin import HarnessError, IndexBytes, Need, unknown
 from harness.toolkit.neural import backends, model_folder, models, weight_files
 from harness.toolkit.neural.model_folder import EXPORTS
 from harness.toolkit.neural.revisions import AUTO
 from harness_dense import DenseParams, registry
 from harness_dense.folder import FolderSettings, read
 from harness_dense.registry import Known
+
+NUMBERS = {"fp32": 4, "fp16": 2, "int8": 1}  # bytes
 
 
 def resolved(params: DenseParams) -> DenseParams:
@@ -72,6 +74,14 @@ def missing_files(params: DenseParams) -> list[str | Need]:
     if params.search != "exact":
         needs += backends.absent("dense", "with this search", "faiss")
     return needs
+
+
+def index_bytes(params: DenseParams) -> IndexBytes | None:
+    """A vector and a position for each text. The type is known after `resolved`."""
+    described = _described(params.model, params.revision)
+    if described is None or described.dimension is None:
+        return None
+    return IndexBytes(described.dimension * NUMBERS[params.stored] + 8)
 
 
 def notes(params: DenseParams) -> list[str]:

@@ -43,9 +43,11 @@ LAST = ("al ance ence er ic able ible ant ement ment ent ion ou ism ate iti ous 
 
 
 def stem(word: str) -> str:
+    if word in IRREGULAR:  # as in NLTK before the lower case, so that `Sky` and `News` are regular
+        return IRREGULAR[word]
     word = word.lower()
-    if word in IRREGULAR or len(word) <= 2:
-        return IRREGULAR.get(word, word)
+    if len(word) <= 2:
+        return word
     word = _past(_plural(word))
     if word.endswith("y") and len(word) > 2 and _consonant(word, len(word) - 2):  # NLTK: not after a vowel
         word = word[:-1] + "i"

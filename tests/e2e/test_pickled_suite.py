@@ -11,6 +11,7 @@ import tiny_crossencoders
 import tiny_models
 
 from harness import run
+from harness.cli import main
 
 pytestmark = [pytest.mark.slow, pytest.mark.extras]
 torch = pytest.importorskip("torch")
@@ -41,7 +42,9 @@ class Runs:
         return os.system, ("touch ran",)
 
 
-def test_pickled_models_give_the_rows_of_safetensors_and_are_converted_once(tmp_path: Path) -> None:
+def test_pickled_models_give_the_rows_of_safetensors_and_are_converted_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     tiny_models.sentence_transformer(tmp_path / "plain")
     for name in ("pickled", "bad"):
         shutil.copytree(tmp_path / "plain", tmp_path / name)
@@ -50,6 +53,12 @@ def test_pickled_models_give_the_rows_of_safetensors_and_are_converted_once(tmp_
     torch.save({"weight": Runs()}, tmp_path / "bad" / "pytorch_model.bin")
     tiny_models.pickled(tiny_crossencoders.bert(tmp_path / "ce"))
     (tmp_path / "suite.yaml").write_text(SUITE)
+    note = f"{tmp_path / 'pickled'}: pytorch_model.bin is a pickle: it is read by torch's weights-only loader"
+    for command in (["check"], ["run", "--dry-run"]):
+        assert main([*command, str(tmp_path / "suite.yaml"), "--store", str(tmp_path / "store")]) == 0
+        shown = capsys.readouterr().out
+        assert shown.count(f"note: {note}") == 1
+        assert f"note: {tmp_path / 'plain'}" not in shown
     board = run(tmp_path / "suite.yaml", store=tmp_path / "store", jobs=2, quiet=True)
     rows = {row.system: row for row in board.rows}
     errors = {name: row.error for name, row in rows.items() if row.error}
@@ -57,14 +66,14 @@ def test_pickled_models_give_the_rows_of_safetensors_and_are_converted_once(tmp_
     assert f"{tmp_path / 'bad' / 'pytorch_model.bin'} asks for posix.system" in str(errors["bad"])
     assert not list(tmp_path.rglob("ran"))
     assert rows["pickled"].measures == rows["plain"].measures
-    shown = {
+    formats = {
         name: [line for item in row.reported or () for line in item.facts.get("weights", ())]
         for name, row in rows.items()
     }
-    assert shown["plain"] == shown["bad"] == []
+    assert formats["plain"] == formats["bad"] == []
     for name, times in (("pickled", 2), ("copied", 2), ("ce", 1), ("trained", 3)):
-        assert len(shown[name]) == times  # index and search, the re-ranking alone, or training too
-        assert all(line.startswith("pytorch_model.bin (pickle, ") for line in shown[name])
+        assert len(formats[name]) == times  # index and search, the re-ranking alone, or training too
+        assert all(line.startswith("pytorch_model.bin (pickle, ") for line in formats[name])
     converted = {
         path: path.stat().st_mtime_ns for path in (tmp_path / "store" / "converted").rglob("*.safetensors")
     }

@@ -91,6 +91,7 @@ TESTED_ELSEWHERE = {
     "pointwise": "language_models",
     "setwise": "language_models",
     "mteb": "mteb",
+    "run": "run_retriever",
     "t2ranking": "t2ranking",
     "vectors": "vectors",
 }

@@ -143,13 +143,15 @@ def searched(case, folder):
         from harness_dense import resolve
         from harness_dense.retriever import Dense as Method
     more = {"pooling": "cls", "similarity": "dot", "normalise": False} if case.plugin == "start" else {}
-    params = resolve(Params(model=case.name, dtype="fp32", **more), FACTS)
+    given = Params(model=case.name, dtype="fp32", **more)
+    params = resolve(given, FACTS)
     corpus = testing.texts(TEXTS)
     index = folder / "index"
     index.mkdir(parents=True)
     method = Method(params)
     method.index(corpus, index)
     hits = method.open(corpus, index).search(QUERIES, len(TEXTS))
+    assert resolve(given, FACTS) == params  # a model that is here by now has the key that it was planned with
     assert np.isfinite(hits.scores[hits.passages >= 0]).all()
     assert (hits.passages >= 0).any()
     files = {path.name: path.read_bytes() for path in sorted(index.rglob("*")) if path.is_file()}
@@ -160,10 +162,12 @@ def scored(case, folder):
     from harness_crossencoder import CrossEncoderParams, resolve
     from harness_crossencoder.scorer import CrossEncoder
 
-    params = resolve(CrossEncoderParams(model=case.name, dtype="fp32"), FACTS)
+    given = CrossEncoderParams(model=case.name, dtype="fp32")
+    params = resolve(given, FACTS)
     scorer = CrossEncoder(params).open(testing.texts(TEXTS), None)
     scores = scorer.score(QUERIES, np.tile(np.arange(len(TEXTS)), (len(QUERIES), 1)))
     assert len(set(scores.ravel().tolist())) > 5
+    assert resolve(given, FACTS) == params
     return scores.tobytes()
 
 

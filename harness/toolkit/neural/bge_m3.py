@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 Head: TypeAlias = Literal["sparse_linear", "colbert_linear"]
 QUERY_LENGTH, PASSAGE_LENGTH = 512, 8192  # the authors' code; their model card
+DIMENSION = 1024  # of a token's vector
 
 
 def has(folder: Path, head: Head) -> bool:

@@ -124,12 +124,18 @@ def _unigram(
     single: Sequence[str],
     pair: Sequence[str],
 ) -> None:
-    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
+    from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
     scored = [(piece, -float(len(piece) == 1) * 9 - 1) for piece in pieces]
     backend = Tokenizer(models.Unigram(scored, unk_id=pieces.index(special["unk"])))
-    backend.normalizer = normalizers.NFKC()
-    backend.pre_tokenizer = pre_tokenizers.Metaspace()
+    if kind == "DebertaV2Tokenizer":
+        one_space = normalizers.Replace(Regex(" {2,}"), " ")
+        backend.normalizer = normalizers.Sequence([normalizers.Strip(), normalizers.NFKC(), one_space])
+        backend.pre_tokenizer = pre_tokenizers.Metaspace()
+    else:
+        backend.normalizer = normalizers.NFKC()
+        split = pre_tokenizers.WhitespaceSplit()
+        backend.pre_tokenizer = pre_tokenizers.Sequence([split, pre_tokenizers.Metaspace()])
     backend.decoder = decoders.Metaspace()
     backend.post_processor = _template(single, pair, backend)
     _save(folder, backend, special, kind)
