@@ -37,6 +37,7 @@ from harness.records import (
 )
 from harness.step_context import CURRENT, StepContext
 from harness.types import (
+    ANSWER_PATTERN,
     JSON,
     Addition,
     Batch,
@@ -101,8 +102,8 @@ _HEAVY = {
 _DEPRECATED: dict[str, str] = {}
 
 __all__ = [
-    "API", "CURRENT", "FILL", "JSON", "ROWS", "UNJUDGED", "Addition", "Analyser", "Analysis",
-    "AnalysisInput", "Batch", "Card", "Column", "ColumnUnit", "Combiner", "Command", "Context",
+    "ANSWER_PATTERN", "API", "CURRENT", "FILL", "JSON", "ROWS", "UNJUDGED", "Addition", "Analyser",
+    "Analysis", "AnalysisInput", "Batch", "Card", "Column", "ColumnUnit", "Combiner", "Command", "Context",
     "ContractError", "Dataset", "Document", "Edit", "Examples", "Facts", "Finding", "Floats", "Form",
     "HarnessError", "Hits", "Ideal", "IndexPart", "Inputs", "Ints", "Judged", "Judgement", "Made",
     "Maker", "MakerInput", "Meant", "Measure", "Need", "NoLanguage", "NoParams", "Official", "Part",
