@@ -1,4 +1,4 @@
-"""What the rehearsal of the suites found (tests/e2e/test_rehearsed_suites.py): the table, and the committed record.
+"""What tests/e2e/test_rehearsed_suites.py found: the table, and the committed record.
 
 `python tools/rehearsed.py` prints the table of the last rehearsal; with `--write` it also writes
 tools/rehearsed.yaml, which docs/reproduction.md and its test read.
