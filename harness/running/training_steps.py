@@ -24,7 +24,7 @@ def lines(plan: Plan, store: Store) -> Iterator[str]:
         if spec.paper is not None:
             count = steps_of(spec, spec.paper.queries, spec.paper.positives)
             size = f"{spec.paper.queries:,} queries and {spec.paper.positives:,} positives"
-            stated = "" if spec.paper.steps is None else f", and {spec.paper.steps:,} in the paper"
+            stated = "" if spec.paper.steps is None else f", and {spec.paper.steps:,} by its authors' count"
             parts.append(f"{count:,} steps with the paper's {size}{stated}")
         if parts:
             yield f"  trains {spec.name}: {'; '.join(parts)}"
