@@ -153,6 +153,8 @@ class Evil:
         (pickle.dumps([1]), "it holds a list"),
         (pickle.dumps({"w": np.ones(9)})[:-20], "no file of parameters"),
         (b"\x80\x04\x8e\xff\xff\xff\xff\xff\xff\xff\x00.", "no file of parameters"),
+        (b"\x80\x05\x96\0\0\0\0\0\x80\0\0.", "cut short"),  # 128 TB of bytes, says the file
+        (pickle.dumps({(1, 2): 1}), "no text"),
         (b"", "no file of parameters"),
     ],
 )
