@@ -132,15 +132,24 @@ def _pickles(path: Path, file: BinaryIO) -> Iterator[BinaryIO]:
 
 def _scan(pickled: BinaryIO, strings: set[str], found: set[str]) -> None:
     """Read one pickle up to its end, as a list of instructions that are not followed."""
-    memo: list[str] = []  # the strings in order, which STACK_GLOBAL takes its two from
+    last: tuple[str, str] = ("", "")  # what STACK_GLOBAL takes its names from; "" for what is no string
+    memo: dict[int, str] = {}
     start = pickled.tell()
     for operation, argument, _ in pickletools.genops(pickled):
         if operation.name in ("GLOBAL", "INST"):
             found.add(str(argument).replace(" ", "."))
+            last = (last[1], "")
         elif operation.name == "STACK_GLOBAL":
-            found.add(".".join(memo[-2:]))
-        elif isinstance(argument, str):
-            memo.append(argument)
-            strings.add(argument)
+            found.add(".".join(last))
+            last = ("", "")
+        elif operation.name == "MEMOIZE" or operation.name.endswith("PUT"):
+            memo[len(memo) if argument is None else int(argument)] = last[1]
+        elif operation.name.endswith("GET"):
+            last = (last[1], memo.get(int(argument or 0), ""))
+        else:
+            text = argument if isinstance(argument, str) else ""
+            last = (last[1], text)
+            if text:
+                strings.add(text)
         if pickled.tell() - start > LONGEST:
             raise ValueError("its objects have no end")

@@ -20,7 +20,7 @@ from harness.store.artifacts import Store
 torch = pytest.importorskip("torch")
 load_file = pytest.importorskip("safetensors.torch").load_file
 
-from harness.toolkit.neural import checkpoints, pickled  # noqa: E402
+from harness.toolkit.neural import checkpoints, pickled, torch_archives  # noqa: E402
 
 pytestmark = pytest.mark.extras
 
@@ -232,6 +232,14 @@ def test_an_archive_that_would_fill_the_memory_is_refused_before_it_is_loaded(
     path = saved(tmp_path / "a.bin", {**TENSORS, "more": call}, _use_new_zipfile_serialization=zipped)
     with pytest.raises(HarnessError, match=f"asks for .*{name}.*refused"):
         pickled.tensors(path)
+
+
+@pytest.mark.parametrize("protocol", [2, 4])
+def test_the_globals_of_an_archive_are_named_in_every_protocol(tmp_path, protocol):
+    content = {**TENSORS, "other": OrderedDict(), "call": Calls(bytearray, 3), "again": Calls(bytearray, 4)}
+    path = saved(tmp_path / "a.bin", content, pickle_protocol=protocol)
+    (name,) = torch_archives.strange(torch_archives.seen(path).globals)
+    assert name.endswith(".bytearray")
 
 
 @pytest.mark.parametrize(
