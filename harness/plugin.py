@@ -108,14 +108,12 @@ __all__ = [
     "Analysis", "AnalysisInput", "Batch", "Card", "Column", "ColumnUnit", "Combiner", "Command", "Context",
     "ContractError", "Dataset", "Document", "Edit", "Examples", "Facts", "Finding", "Floats", "Form",
     "HarnessError", "Hits", "IdSearcher", "Ideal", "IndexBytes", "IndexPart", "Inputs", "Ints", "Judged",
-    "Judgement",
-    "Made", "Maker", "MakerInput", "Meant", "Measure", "Need", "NoLanguage", "NoParams", "Official", "Part",
-    "Parts", "Passage", "Pool", "Problem", "Problems", "Protocol", "Query", "Reranker", "Rescore",
-    "Retriever", "Rewriter", "Rewritten", "Searcher", "StepContext", "StoreError", "Structure",
+    "Judgement", "Made", "Maker", "MakerInput", "Meant", "Measure", "Need", "NoLanguage", "NoParams",
+    "Official", "Part", "Parts", "Passage", "Pool", "Problem", "Problems", "Protocol", "Query", "Reranker",
+    "Rescore", "Retriever", "Rewriter", "Rewritten", "Searcher", "StepContext", "StoreError", "Structure",
     "SystemRun", "TermSearcher", "TermStatistics", "Texts", "TrainedModel", "Trainer", "Training",
-    "TrainingSize", "Unit",
-    "VectorSearcher", "View", "contracts", "exported_card", "functions", "hookimpl", "judging",
-    "nearest", "param", "shown_path", "unknown",
+    "TrainingSize", "Unit", "VectorSearcher", "View", "contracts", "exported_card", "functions", "hookimpl",
+    "judging", "nearest", "param", "shown_path", "unknown",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:  # a type checker would take any name to exist

@@ -37,12 +37,13 @@ the {tables} tables of {papers} papers is in one of three states, and so are the
 - **absent**: no suite has the row, and the last column says why.
 
 The figures of a paper that show results follow its rows; they are not part of the counts. A row in
-a suite was not necessarily run on the paper's data: most suites need collections or weights that you
-have to download, and `harness run --dry-run` lists what is missing. The column "ran" says what was
-done:
+a suite was not necessarily run on the paper's data: most suites need collections or weights that
+you have to download, and `harness run --dry-run` lists what is missing. The column "ran" says what
+was done:
 
 - **rehearsed**: CI runs the row to its end on stand-ins of its data and models
-  ([tests/e2e/test_rehearsed_suites.py](../tests/e2e/test_rehearsed_suites.py)); its numbers mean nothing;
+  ([tests/e2e/test_rehearsed_suites.py](../tests/e2e/test_rehearsed_suites.py)); its numbers mean
+  nothing;
 - **here**: the suite has results in this repository ([the index](../leaderboards/README.md));
 - **elsewhere**: somebody else sent results, which were checked and taken in;
 - **fails**: it was rehearsed and failed, for the reason in the last column.
@@ -187,6 +188,8 @@ def _ran(claim: Claim) -> Claim:
         why = "; ".join(filter(None, [why, *(rehearsed.expected()[f"{name} / {row}"] for row in failed[:1])]))
     elif rehearsal:
         ran.append("rehearsed")
+    elif claim.place:
+        why = "; ".join(filter(None, [why, "not rehearsed yet"]))
     if system in _systems(SUITES / name):
         ran.append("here")
     senders = sorted((SUITES / name / ELSEWHERE).glob("*"))

@@ -10,6 +10,8 @@ from harness_import_models import ernie, paddle_files, paddle_pickles
 from harness_import_models.folders import Read, Words, object_of
 from harness_import_models.paddle_files import Tensors
 
+_PATHS = ("model_conf_path", "model_vocab_path")  # beside model_checkpoint_path in an archive of rocketqa
+
 
 def read(place: Path, config: Path | None, vocab: Path | None, drop_spaces: bool) -> Read:
     """Reads a checkpoint: an archive of rocketqa, a folder of parameters, or one file of them."""
@@ -18,6 +20,9 @@ def read(place: Path, config: Path | None, vocab: Path | None, drop_spaces: bool
     folder = place if place.is_dir() else place.parent
     toolkit = object_of(folder / "config.json") if (folder / "config.json").is_file() else {}
     if "model_checkpoint_path" in toolkit:
+        lacks = [name for name in _PATHS if name not in toolkit]
+        if lacks:
+            raise HarnessError(f"model: {folder / 'config.json'} has no {', '.join(lacks)}")
         config = config or folder / str(toolkit["model_conf_path"])
         vocab = vocab or folder / str(toolkit["model_vocab_path"])
         place = folder / str(toolkit["model_checkpoint_path"])
@@ -33,11 +38,11 @@ def read(place: Path, config: Path | None, vocab: Path | None, drop_spaces: bool
     tensors = _parameters(place)
     networks, left = ernie.networks(tensors, _architecture(config), toolkit)
     lengths = {
-        reads: int(toolkit[name])
+        reads: toolkit[name]
         for reads, name in (
             ("queries", "q_max_seq_len"), ("passages", "p_max_seq_len"), ("pairs", "max_seq_len")
         )
-        if name in toolkit
+        if isinstance(toolkit.get(name), int)
     }  # fmt: skip
     words = Words(_vocabulary(vocab), bool(toolkit.get("for_cn", drop_spaces)))
     return Read(networks, words, lengths, len(tensors), left)
@@ -71,8 +76,8 @@ def _parameters(place: Path) -> Tensors:
 def _architecture(path: Path) -> dict[str, Any]:
     """The network's configuration, also of PaddleNLP's older files, which keep it within a list."""
     config = object_of(path)
-    while isinstance(config.get("init_args"), list) and config["init_args"]:
-        config = config["init_args"][0]
+    while isinstance(within := config.get("init_args"), list) and within and isinstance(within[0], dict):
+        config = within[0]
     needed = ("num_hidden_layers", "num_attention_heads", "hidden_act", "vocab_size", "hidden_size")
     missing = [name for name in needed if name not in config]
     if missing:
@@ -85,8 +90,14 @@ def _architecture(path: Path) -> dict[str, Any]:
 def _vocabulary(path: Path) -> dict[str, int]:
     """The tokens of vocab.txt by number: that of their line, or that behind a tab."""
     tokens: dict[str, int] = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n")):
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except (OSError, ValueError) as error:
+        raise HarnessError(f"model: {path} cannot be read as a vocabulary ({error})") from error
+    for number, line in enumerate(lines):
         token, _, place = line.strip().partition("\t")
+        if place and not (place.isdecimal() and len(place) < 8):  # as many lines are written
+            raise HarnessError(f"model: {path}:{number + 1}: '{place[:40]}' is not the number of a token")
         if token or place:
             tokens[token.strip()] = int(place or number)
     missing = [token for token in ("[CLS]", "[SEP]", "[PAD]", "[UNK]") if token not in tokens]

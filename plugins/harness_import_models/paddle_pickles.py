@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import io
 import pickle
+import struct
 from collections import OrderedDict
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -46,7 +47,8 @@ class _Array:
 
     def array(self) -> Array:
         if self.kind.code not in _CODES or self.kind.order not in ("<", "="):
-            raise ValueError(f"its type is {self.kind.order}{self.kind.code}")
+            known = isinstance(self.kind.code, str)  # what is not may be endless as text
+            raise ValueError(f"its type is {self.kind.code}" if known else "it has no type")
         flat: Array = np.frombuffer(self.data, f"<{self.kind.code}")
         return flat.reshape(self.shape[::-1]).T if self.columns_first else flat.reshape(self.shape)
 
@@ -76,11 +78,24 @@ _KNOWN: Mapping[str, Any] = {
 
 
 class _Unpickler(pickle._Unpickler):  # in Python: that in C takes memory as the file says
+    read: Any  # pickle's own, which typeshed lacks
+    append: Any
+
     def find_class(self, module: str, name: str) -> Any:
         known = _KNOWN.get(f"{module}.{name}")
         if known is None:
             raise _Refused(f"{module}.{name}")
         return known
+
+    def load_bytearray8(self) -> None:
+        """As pickle's, which takes the memory before it looks for the bytes."""
+        (size,) = struct.unpack("<Q", self.read(8))
+        data = self.read(size)
+        if len(data) != size:
+            raise EOFError("it is cut short")
+        self.append(bytearray(data))
+
+    dispatch: ClassVar[Any] = {**pickle._Unpickler.dispatch, pickle.BYTEARRAY8[0]: load_bytearray8}
 
 
 def read(path: Path) -> Tensors:
@@ -100,6 +115,8 @@ def read(path: Path) -> Tensors:
 
 
 def _array(name: Any, value: Any) -> Array:
-    if not isinstance(name, str) or not isinstance(value, _Array):
+    if not isinstance(name, str):
+        raise ValueError("it has a name that is no text")
+    if not isinstance(value, _Array):
         raise ValueError(f"{name!r} is no array")
     return value.array()

@@ -153,6 +153,8 @@ class Evil:
         (pickle.dumps([1]), "it holds a list"),
         (pickle.dumps({"w": np.ones(9)})[:-20], "no file of parameters"),
         (b"\x80\x04\x8e\xff\xff\xff\xff\xff\xff\xff\x00.", "no file of parameters"),
+        (b"\x80\x05\x96\0\0\0\0\0\x80\0\0.", "cut short"),  # 128 TB of bytes, says the file
+        (pickle.dumps({(1, 2): 1}), "no text"),
         (b"", "no file of parameters"),
     ],
 )
@@ -209,6 +211,32 @@ def test_nothing_is_written_over_and_missing_parts_are_named(tmp_path, capsys):
     assert "is not empty" in capsys.readouterr().err
     assert cli.main(["import-model", *arguments[:3], "--out", str(tmp_path / "out")]) == 2
     assert "has no configuration; name it by --config" in capsys.readouterr().err
+
+
+WORDS = b"[CLS]\t0\n[SEP]\t1\n[PAD]\t2\n[UNK]\t3\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "why"),
+    [
+        ("vocab.txt", WORDS + b"a\tb\n", "vocab.txt:5: 'b' is not the number of a token"),
+        ("vocab.txt", WORDS + b"a\t999999999999\n", "is not the number of a token"),  # so many lines
+        ("vocab.txt", b"\xff\xfe", "cannot be read as a vocabulary"),
+        ("ernie_config.json", b'{"init_args": ["x"]}', "has no num_hidden_layers"),
+        ("config.json", b'{"model_checkpoint_path": "x"}', "has no model_conf_path, model_vocab_path"),
+    ],
+)
+def test_a_strange_vocabulary_or_configuration_is_refused(name, content, why, tmp_path, capsys):
+    place = Path(standin.release(tmp_path, "v1_marco_de")[2])
+    for path in place.rglob("*"):
+        if path.name == name or (path.suffix == ".txt" and name == "vocab.txt"):
+            path.write_bytes(content)
+    (place / name).write_bytes(content)
+    if name == "ernie_config.json":
+        (place / "config.json").unlink()
+        (place / "vocab.txt").write_bytes(WORDS)
+    assert cli.main(["import-model", "--from", "paddle", str(place), "--out", str(tmp_path / "out")]) == 2
+    assert why in capsys.readouterr().err
 
 
 @pytest.fixture

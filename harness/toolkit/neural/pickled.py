@@ -55,15 +55,15 @@ def tensors(path: Path) -> dict[str, torch.Tensor]:
     """The tensors of an archive by their names, on the CPU in their stored dtypes. Nothing of the archive is
     executed. Raises HarnessError for an archive that holds or asks for anything else."""
     form = torch_archives.form(path)
+    strange = torch_archives.strange(torch_archives.seen(path).globals)
+    if strange:  # before the loader, which calls some functions that take as much memory as the archive says
+        raise HarnessError(
+            f"model: {path} asks for {', '.join(strange)}, which can run code or fill the memory, so it is "
+            "refused; take weights from the model's authors as safetensors, or name another model"
+        )
     try:
         loaded = torch.load(path, map_location="cpu", weights_only=True, mmap=form == "zip")
     except Exception as error:  # of any type: the archive chooses what the loader stumbles over
-        strange = torch_archives.strange(torch_archives.seen(path).globals)
-        if strange:
-            raise HarnessError(
-                f"model: {path} asks for {', '.join(strange)}, which can run code, so it is refused; "
-                "take weights from the model's authors as safetensors, or name another model"
-            ) from None
         raise torch_archives.damaged(path, _why(error)) from None
     return _checked(path, _unwrapped(loaded))
 
@@ -86,7 +86,8 @@ def _checked(path: Path, loaded: Any) -> dict[str, torch.Tensor]:
     size = 0
     for name, tensor in loaded.items():
         if not isinstance(name, str) or not isinstance(tensor, torch.Tensor):
-            raise _refused(path, f"{name!r} is a {type(tensor).__name__}")
+            shown = repr(name) if isinstance(name, str) else f"a name of the type {type(name).__name__}"
+            raise _refused(path, f"{shown} is a {type(tensor).__name__}")
         tensor = tensor.detach()
         if tensor.layout != torch.strided or tensor.dtype not in TYPES or tensor.device.type != "cpu":
             raise _refused(path, f"{name!r} is of the type {tensor.dtype}, {tensor.layout}, {tensor.device}")

@@ -13,9 +13,17 @@ from harness.errors import HarnessError
 
 MAGIC = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."  # how the form before torch 1.6 begins
 LONGEST = 1 << 28  # bytes of pickled objects that are read: the values of tensors are not among them
-_LEGACY_PICKLES = 4  # the magic number, the protocol, facts on the machine, the objects
+_LEGACY_PICKLES = 5  # the magic number, the protocol, facts on the machine, the objects, their storages
 _POINTER = b"version https://git-lfs"
-_OF_TENSORS = ("torch._utils.", "torch.serialization.", "torch.storage.", "collections.OrderedDict")
+# What tensors, and the plain values that trainers save beside them, are made of. Torch's loader knows more: a
+# call of builtins.bytearray or _codecs.encode fills the memory from a few bytes.
+_REBUILT = ("tensor", "parameter", "sparse_tensor", "meta_tensor", "qtensor")
+_OF_TENSORS = (
+    *(f"torch._utils._rebuild_{kind}" for kind in _REBUILT),
+    "torch.serialization.",
+    "torch.storage.",
+)
+_PLAIN = ("collections.OrderedDict", "collections.Counter", "builtins.set", "__builtin__.set")
 
 Form = Literal["zip", "legacy"]
 
@@ -54,7 +62,8 @@ def seen(path: Path) -> Seen:
 
 def strange(globals: tuple[str, ...]) -> list[str]:
     """Those globals that no archive of tensors asks for."""
-    return [name for name in globals if not name.startswith(_OF_TENSORS) and not _is_type(name)]
+    known = (name.startswith(_OF_TENSORS) or name in _PLAIN or _is_type(name) for name in globals)
+    return [name for name, is_known in zip(globals, known, strict=True) if not is_known]
 
 
 def damaged(path: Path, why: str) -> HarnessError:
@@ -123,15 +132,24 @@ def _pickles(path: Path, file: BinaryIO) -> Iterator[BinaryIO]:
 
 def _scan(pickled: BinaryIO, strings: set[str], found: set[str]) -> None:
     """Read one pickle up to its end, as a list of instructions that are not followed."""
-    memo: list[str] = []  # the strings in order, which STACK_GLOBAL takes its two from
+    last: tuple[str, str] = ("", "")  # what STACK_GLOBAL takes its names from; "" for what is no string
+    memo: dict[int, str] = {}
     start = pickled.tell()
     for operation, argument, _ in pickletools.genops(pickled):
         if operation.name in ("GLOBAL", "INST"):
             found.add(str(argument).replace(" ", "."))
+            last = (last[1], "")
         elif operation.name == "STACK_GLOBAL":
-            found.add(".".join(memo[-2:]))
-        elif isinstance(argument, str):
-            memo.append(argument)
-            strings.add(argument)
+            found.add(".".join(last))
+            last = ("", "")
+        elif operation.name == "MEMOIZE" or operation.name.endswith("PUT"):
+            memo[len(memo) if argument is None else int(argument)] = last[1]
+        elif operation.name.endswith("GET"):
+            last = (last[1], memo.get(int(argument or 0), ""))
+        else:
+            text = argument if isinstance(argument, str) else ""
+            last = (last[1], text)
+            if text:
+                strings.add(text)
         if pickled.tell() - start > LONGEST:
             raise ValueError("its objects have no end")

@@ -1,5 +1,6 @@
 """Torch's archives become safetensors once, bit by bit; archives that are something else are refused."""
 
+import codecs
 import io
 import json
 import os
@@ -19,7 +20,7 @@ from harness.store.artifacts import Store
 torch = pytest.importorskip("torch")
 load_file = pytest.importorskip("safetensors.torch").load_file
 
-from harness.toolkit.neural import checkpoints, pickled  # noqa: E402
+from harness.toolkit.neural import checkpoints, pickled, torch_archives  # noqa: E402
 
 pytestmark = pytest.mark.extras
 
@@ -205,6 +206,40 @@ def test_an_archive_that_would_run_code_is_refused_by_name_and_runs_nothing(tmp_
         checkpoints.weights(tmp_path)
     assert not mark.exists()
     assert not list(store.folder.rglob("*.safetensors"))
+
+
+class Calls:
+    def __init__(self, function, *arguments):
+        self.made = (function, arguments)
+
+    def __reduce__(self):
+        return self.made
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (Calls(bytearray, 1 << 40), "__builtin__.bytearray"),
+        (Calls(codecs.encode, codecs.encode(b"0" * 9, "hex"), "hex"), "_codecs.encode"),
+        (Calls(torch.Tensor, 1 << 40), "torch.Tensor"),
+    ],
+)
+def test_an_archive_that_would_fill_the_memory_is_refused_before_it_is_loaded(
+    tmp_path, monkeypatch, zipped, call, name
+):
+    monkeypatch.setattr(torch, "load", lambda *_, **__: pytest.fail("loaded"))
+    path = saved(tmp_path / "a.bin", {**TENSORS, "more": call}, _use_new_zipfile_serialization=zipped)
+    with pytest.raises(HarnessError, match=f"asks for .*{name}.*refused"):
+        pickled.tensors(path)
+
+
+@pytest.mark.parametrize("protocol", [2, 4])
+def test_the_globals_of_an_archive_are_named_in_every_protocol(tmp_path, protocol):
+    content = {**TENSORS, "other": OrderedDict(), "call": Calls(bytearray, 3), "again": Calls(bytearray, 4)}
+    path = saved(tmp_path / "a.bin", content, pickle_protocol=protocol)
+    (name,) = torch_archives.strange(torch_archives.seen(path).globals)
+    assert name.endswith(".bytearray")
 
 
 @pytest.mark.parametrize(
