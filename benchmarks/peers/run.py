@@ -30,7 +30,7 @@ COMPARED = (
     ("dense", "dragon-plus", ("clddp", HERE)),
     ("dense", "dragon-roberta", ("clddp", HERE)),
     ("splade", "dapr-spladev2", ("clddp", HERE)),
-    ("splade", "splade-v2-distil", ("clddp", HERE)),
+    ("splade", "splade-v2-distil", (HERE,)),
     ("colbert", "colbert-v2", ("clddp", "pylate", HERE)),
     ("colbert", "dapr-colbertv2", ("clddp", "pylate")),
     *(("dense", name, (HERE,)) for name in ("all-minilm-l6-v2", "e5-base-v2", "multi-qa-mpnet-base-dot-v1")),

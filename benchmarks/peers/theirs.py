@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 
 ABSENT = 3  # the exit code
 
@@ -56,12 +57,10 @@ def clddp(job: dict) -> list[list[float]]:
 
 
 if __name__ == "__main__":
-    with open(sys.argv[1], encoding="utf-8") as file:
-        given = json.load(file)
+    given = json.loads(Path(sys.argv[1]).read_bytes())
     try:
         computed = {"clddp": clddp, "pylate": pylate}[given["peer"]](given)
     except ModuleNotFoundError as error:
         print(f"not installed: {error.name}")
         raise SystemExit(ABSENT) from None
-    with open(sys.argv[2], "w", encoding="utf-8") as file:
-        json.dump(computed, file)
+    Path(sys.argv[2]).write_text(json.dumps(computed), encoding="utf-8")
