@@ -12,7 +12,7 @@ from harness_splade import registry as splade
 pytest.importorskip("sentence_transformers")
 pytestmark = [pytest.mark.extras, pytest.mark.slow]
 OTHER = {  # what sentence-transformers does not read, and what is compared with it elsewhere
-    *("dpr-nq", "dpr-multi", "ance-msmarco"),  # tests/plugins/test_dense.py: the papers' formulas
+    "ance-msmarco",  # tests/plugins/test_dense.py: the paper's formula
     *("jina-v2-small-en", "jina-v2-base-en", "jina-v2-base-zh"),  # test_jina_bert.py: the authors' vectors
     *("unicoil", "unicoil-noexp"),  # test_splade.py
     "monobert-large-msmarco",  # its configuration names no type

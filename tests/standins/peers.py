@@ -90,17 +90,26 @@ def _method(plugin: str) -> tuple[Any, Any, Any]:
 
 
 def theirs(plugin: str, known: Any, root: Path) -> Scores:
-    """Those of sentence-transformers."""
+    """Those of sentence-transformers, or of transformers for DPR."""
     return {"dense": _dense, "splade": _sparse, "colbert": _late, "crossencoder": _pairs}[plugin](known, root)
 
 
 def _dense(known: Any, root: Path) -> Scores:
+    import torch
+    import transformers
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.base.modules import Transformer
     from sentence_transformers.sentence_transformer.modules import Pooling
 
     def encode(name: str, texts: list[str], prompt: str, length: int) -> Scores:
         folder = models.make(name, root)
+        if "/dpr-" in name:  # which transformers reads by itself
+            kind = "DPRContextEncoder" if "ctx" in name else "DPRQuestionEncoder"
+            batch = transformers.AutoTokenizer.from_pretrained(folder)(
+                texts, padding=True, truncation=True, max_length=length, return_tensors="pt"
+            )
+            with torch.inference_mode():
+                return getattr(transformers, kind).from_pretrained(folder)(**batch).pooler_output.numpy()
         if (folder / "modules.json").is_file():
             model = SentenceTransformer(str(folder), device="cpu", model_kwargs={"dtype": "float32"})
             assert model.max_seq_length is None or model.max_seq_length >= length, model.max_seq_length
