@@ -38,6 +38,7 @@ from harness.records import (
 )
 from harness.step_context import CURRENT, StepContext
 from harness.types import (
+    ANSWER_PATTERN,
     JSON,
     Addition,
     Batch,
@@ -103,8 +104,8 @@ _HEAVY = {
 _DEPRECATED: dict[str, str] = {}
 
 __all__ = [
-    "API", "CURRENT", "FILL", "JSON", "ROWS", "UNJUDGED", "Addition", "Analyser", "Analysis",
-    "AnalysisInput", "Batch", "Card", "Column", "ColumnUnit", "Combiner", "Command", "Context",
+    "ANSWER_PATTERN", "API", "CURRENT", "FILL", "JSON", "ROWS", "UNJUDGED", "Addition", "Analyser",
+    "Analysis", "AnalysisInput", "Batch", "Card", "Column", "ColumnUnit", "Combiner", "Command", "Context",
     "ContractError", "Dataset", "Document", "Edit", "Examples", "Facts", "Finding", "Floats", "Form",
     "HarnessError", "Hits", "IdSearcher", "Ideal", "IndexBytes", "IndexPart", "Inputs", "Ints", "Judged",
     "Judgement",

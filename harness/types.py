@@ -25,6 +25,7 @@ else:
 
 
 JSON: TypeAlias = Any
+ANSWER_PATTERN = "regex:"  # how an answer begins that is a regular expression
 Unit: TypeAlias = Literal["passage", "document"]
 # What a column ranks: passages, documents by their best passage (MaxP), or documents by their first passage
 # (FirstP).

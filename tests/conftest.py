@@ -45,7 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """The table of the rehearsal, if this session had one."""
     reports = [each for outcome in ("passed", "failed") for each in terminalreporter.stats.get(outcome, ())]
-    if any("test_rehearsal.py" in report.nodeid and report.when == "call" for report in reports):
+    if any("test_rehearsed_suites.py" in report.nodeid and report.when == "call" for report in reports):
         import rehearsed
 
         terminalreporter.section("the rehearsal of the committed suites")

@@ -1,4 +1,4 @@
-"""What the rehearsal of the suites found (tests/e2e/test_rehearsal.py): the table, and the committed record.
+"""What tests/e2e/test_rehearsed_suites.py found: the table, and the committed record.
 
 `python tools/rehearsed.py` prints the table of the last rehearsal; with `--write` it also writes
 tools/rehearsed.yaml, which docs/reproduction.md and its test read.
@@ -28,7 +28,7 @@ KEPT = ROOT / ".pytest_cache" / "rehearsal"
 KEYS = ("rows", "ok", "digest", "failed")
 HEAD = """\
 # The rehearsal of the committed suites on stand-ins: rows planned, rows ok, a digest of the rows' names.
-# Written by `python tools/rehearsed.py --write` after `pytest tests/e2e/test_rehearsal.py`.
+# Written by `python tools/rehearsed.py --write` after `pytest tests/e2e/test_rehearsed_suites.py`.
 """
 
 

@@ -1,5 +1,5 @@
 """Writes the tables of docs/reproduce.md: `python tools/reproduce.py`. They follow from the suites' plans and
-from tools/reproduce.yaml. The text around the tables is kept."""
+from tools/reproduce.yaml. The text around the tables is kept. `--check` only compares."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _parameters(step: Step, known: dict[str, Any]) -> float:
     return float(next((sizes[name] for name in sizes if name in step.subject), BASE))
 
 
-def table(paper: str, entries: list[Any], known: dict[str, Any], found: Catalogue) -> str:
+def table(entries: list[Any], known: dict[str, Any], found: Catalogue) -> str:
     lines = [
         "| suite | rows | texts encoded | pairs re-ranked | training steps | PFLOP | hours | GB | needs |",
         "| --- | --: | --: | --: | --: | --: | --: | --: | --- |",
@@ -119,16 +119,20 @@ def page(text: str) -> str:
     known = yaml.safe_load((ROOT / "tools/reproduce.yaml").read_text(encoding="utf-8"))
     found = golden_plans.standing_in(catalogue.load())
     for paper, entries in known["papers"].items():
-        made = table(paper, entries, known, found)
+        made = table(entries, known, found)
         pattern = rf"(### {re.escape(paper)}\n\n(?:[^|#\n][^\n]*\n|\n)*)(?:\|[^\n]*\n)*"
-        text, count = re.subn(pattern, lambda found, made=made: f"{found[1]}{made}\n", text, count=1)
-        if not count:
+        place = re.search(pattern, text)
+        if place is None:
             raise ValueError(f"{PAGE.name} has no heading '### {paper}'")
+        text = f"{text[: place.start()]}{place[1]}{made}\n{text[place.end() :]}"
     return text
 
 
 if __name__ == "__main__":
     new = page(PAGE.read_text(encoding="utf-8"))
     if sys.argv[1:] == ["--check"]:
-        sys.exit(new != PAGE.read_text(encoding="utf-8"))
+        current = new == PAGE.read_text(encoding="utf-8")
+        print("docs/reproduce.md is current" if current else "docs/reproduce.md is to be written again")
+        sys.exit(not current)
     PAGE.write_text(new, encoding="utf-8")
+    print(f"written: {PAGE}")

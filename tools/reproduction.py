@@ -42,7 +42,7 @@ have to download, and `harness run --dry-run` lists what is missing. The column 
 done:
 
 - **rehearsed**: CI runs the row to its end on stand-ins of its data and models
-  ([tests/e2e/test_rehearsal.py](../tests/e2e/test_rehearsal.py)); its numbers mean nothing;
+  ([tests/e2e/test_rehearsed_suites.py](../tests/e2e/test_rehearsed_suites.py)); its numbers mean nothing;
 - **here**: the suite has results in this repository ([the index](../leaderboards/README.md));
 - **elsewhere**: somebody else sent results, which were checked and taken in;
 - **fails**: it was rehearsed and failed, for the reason in the last column.

@@ -54,8 +54,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("results", type=Path, metavar="RESULTS")
     parser.add_argument("--as", dest="who", required=True, help="who ran it: the folder's name")
+    parser.add_argument("--into", type=Path, default=LEADERBOARDS, help="the folder of the suites' folders")
     options = parser.parse_args()
     try:
-        print(take_in(options.results, options.who))
+        print(take_in(options.results, options.who, options.into))
     except HarnessError as error:
         sys.exit(f"error: {error}")

@@ -3,17 +3,20 @@
 The rule is that of DPR's scripts (Karpukhin et al. 2020), which RocketQAv2 follows on Natural Questions. Both
 texts are decomposed (Unicode NFD), put into lower case and split into words: each run of letters, digits and
 marks is a word, and so is every other visible character. A passage contains an answer if the answer's words
-stand in the passage one after the other.
+stand in the passage one after the other. An answer that begins with `regex:` is a regular expression, as
+those of CuratedTREC are: the decomposed passage contains it if a part of the passage matches, whatever the
+case. One that is no regular expression matches nothing, as in DPR's scripts.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import re
 import sys
 import unicodedata
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -21,7 +24,7 @@ from harness.collection.corpus import Corpus
 from harness.collection.judgements import Judged
 from harness.collection.queries import Queries
 from harness.errors import HarnessError
-from harness.types import Hits
+from harness.types import ANSWER_PATTERN, Hits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,7 +47,7 @@ def labels(
         raise HarnessError("the queries have no answers, by which this protocol tells relevant passages")
     ranked = hits.passages[:, :depth]
     grades = np.where(ranked < 0, -1, 0).astype(np.int8)
-    wanted = [sorted({" ".join(words(answer)) for answer in answers}) for answers in queries.answers]
+    wanted = [_wanted(answers) for answers in queries.answers]
     order = np.argsort(ranked, axis=None, kind="stable")
     flat = ranked.ravel()[order]
     order = order[flat >= 0]
@@ -54,10 +57,10 @@ def labels(
         block = slice(low, low + PASSAGES)
         texts = read.texts(positions[block])
         for text, start, end in zip(texts, starts[block].tolist(), ends[block].tolist(), strict=True):
-            spaced = f" {' '.join(words(text))} "
+            compared = _compared(text)
             for cell in order[start:end].tolist():
                 query = cell // ranked.shape[1]
-                if any(f" {answer} " in spaced for answer in wanted[query] if answer):
+                if _contains(compared, wanted[query]):
                     grades.flat[cell] = 1
         progress(min(low + PASSAGES, len(positions)))
     return grades
@@ -83,10 +86,41 @@ def words(text: str) -> list[str]:
 
 
 def has_answer(answers: Sequence[str], text: str) -> bool:
-    spaced = f" {' '.join(words(text))} "
-    return any(
-        f" {' '.join(answer_words)} " in spaced for answer in answers if (answer_words := words(answer))
-    )
+    return _contains(_compared(text), _wanted(answers))
+
+
+class _Wanted(NamedTuple):
+    """The answers of a query."""
+
+    spaced: list[str]  # the words of each, with spaces between and around them
+    patterns: list[re.Pattern[str]]
+
+
+class _Compared(NamedTuple):
+    """A passage as answers are looked for in it."""
+
+    spaced: str
+    text: str  # decomposed
+
+
+def _wanted(answers: Sequence[str]) -> _Wanted:
+    plain = {f" {' '.join(words(answer))} " for answer in answers if not answer.startswith(ANSWER_PATTERN)}
+    patterns = []
+    for answer in answers:
+        if answer.startswith(ANSWER_PATTERN):
+            pattern = unicodedata.normalize("NFD", answer.removeprefix(ANSWER_PATTERN))
+            with contextlib.suppress(re.error):
+                patterns.append(re.compile(pattern, re.IGNORECASE | re.MULTILINE))
+    return _Wanted(sorted(answer for answer in plain if answer.strip()), patterns)
+
+
+def _compared(text: str) -> _Compared:
+    return _Compared(f" {' '.join(words(text))} ", unicodedata.normalize("NFD", text))
+
+
+def _contains(text: _Compared, wanted: _Wanted) -> bool:
+    found = any(answer in text.spaced for answer in wanted.spaced)
+    return found or any(pattern.search(text.text) for pattern in wanted.patterns)
 
 
 @functools.cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from harness.plugin import param
 from harness.toolkit.files.paths import first_there
@@ -45,6 +46,11 @@ class FilesParams:
     )
     slices: Path | None = param(
         None, "a file with the slices of queries: each line has the id of a query, a tab and a slice"
+    )
+    match: Literal["words", "regex"] = param(
+        "words",
+        "how a passage contains an answer: its words one after the other, or each answer is a regular "
+        "expression, as in CuratedTREC",
     )
     judged: bool = param(True, "false if nothing is judged yet; all queries are then read (docs/making.md)")
     licence: str = param("", "the licence of the collection, for the leaderboard")

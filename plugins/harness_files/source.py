@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from harness.plugin import Card, Document, Inputs, Judgement, Part, Query, exported_card
+from harness.plugin import ANSWER_PATTERN, Card, Document, Inputs, Judgement, Part, Query, exported_card
 from harness.toolkit.files import reading, rows
 from harness.toolkit.files.paths import bare
 from harness.toolkit.files.slices import sliced
@@ -54,6 +54,8 @@ class Files:
             return Inputs({"format": _format(self._corpus)}, (self._corpus,))
         if part == "queries":
             keyed = {"judged": self._judged_digest(), "exclude_self": self.params.exclude_self}
+            if self.params.match != "words":
+                keyed["match"] = self.params.match
             labels = (self.params.slices,) if self.params.slices else ()
             return Inputs({"format": _format(self._queries), **keyed}, (self._queries, *labels))
         return Inputs({}, (self._qrels,) if self._qrels else ())
@@ -107,7 +109,10 @@ class Files:
 
     def _query(self, topic: topics.Topic) -> Query:
         excluded = (topic.id,) if self.params.exclude_self else ()
-        return Query(topic.id, topic.text, exclude=excluded, answers=topic.answers)
+        answers = topic.answers
+        if self.params.match == "regex":
+            answers = tuple(f"{ANSWER_PATTERN}{answer}" for answer in answers)
+        return Query(topic.id, topic.text, exclude=excluded, answers=answers)
 
     def _judged_digest(self) -> str | None:
         """The SHA-256 of the ids of the judged queries, or None if there is no file of judgements, or the

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 from harness.plugin import Dataset, Meant, hookimpl, param
 
@@ -25,6 +26,12 @@ class IrDatasetsParams:
     )
     exclude_self: bool = param(
         False, "removes a passage with the query's id from the results, as BEIR's evaluation does"
+    )
+
+    only: Path | None = param(
+        None,
+        "a file of query ids, one on each line: all other queries and their judgements are left out, as for "
+        "the hard queries of MS MARCO Chameleons",
     )
 
     def __post_init__(self) -> None:

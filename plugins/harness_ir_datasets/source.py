@@ -62,6 +62,8 @@ class IrDatasets:
             return Inputs(keyed)
         files = files_of(self._handler(part))
         local = tuple(file.place for file in files if file.url is None)
+        if part != "corpus" and self.params.only is not None:
+            local = (*local, self.params.only)
         return Inputs({**keyed, "md5": [file.md5 for file in files if file.url is not None]}, local)
 
     def rows(self) -> Iterator[pa.RecordBatch]:
@@ -83,10 +85,20 @@ class IrDatasets:
         return documents_of(self.rows())
 
     def queries(self) -> Iterator[Query]:
+        wanted, found = self._only(), set[str]()
         for query in self._read("queries", self._handler("queries").queries_iter):
+            if wanted is not None and query.query_id not in wanted:
+                continue
+            found.add(query.query_id)
             excluded = (query.query_id,) if self.params.exclude_self else ()
             text = question_of(query, self.params.query)
             yield Query(query.query_id, text, exclude=excluded, answers=answers_of(query))
+
+        if absent := sorted((wanted or set()) - found):
+            raise HarnessError(
+                f"{self.params.only}: {self.id} has no query '{absent[0]}' and {len(absent) - 1} more of the "
+                "file; take the file of this split"
+            )
 
     def judgements(self) -> Iterator[Judgement]:
         """All judgements, one for each pair of a query and a passage. A pair that is judged more than once,
@@ -94,10 +106,26 @@ class IrDatasets:
         if not self._loaded.has_qrels():
             raise HarnessError(f"id: '{self.id}' has no judgements; take a split that has some")
         grades: dict[tuple[str, str], int] = {}
+        wanted = self._only()
         for qrel in self._read("judgements", self._handler("judgements").qrels_iter):
+            if wanted is not None and qrel.query_id not in wanted:
+                continue
             pair = qrel.query_id, qrel.doc_id
             grades[pair] = max(int(qrel.relevance), grades.get(pair, -(2**31)))
         return (Judgement(*pair, grade) for pair, grade in grades.items())
+
+    def _only(self) -> set[str] | None:
+        """The ids of the queries that are kept; None for all."""
+        path = self.params.only
+        if path is None:
+            return None
+        try:
+            ids = path.read_text(encoding="utf-8").split()
+        except (OSError, UnicodeDecodeError) as error:
+            raise HarnessError(f"{path}: cannot be read ({error}); name a file of query ids") from error
+        if not ids:
+            raise HarnessError(f"{path}: names no query; write one id on each line")
+        return set(ids)
 
     def _handler(self, part: Part) -> Any:
         return getattr(self._loaded, f"{_KINDS[part]}_handler")()

@@ -125,7 +125,7 @@ TABLE: tuple[Entry, ...] = (
     Entry(
         "CuratedTREC", "Web", Counts(1_353, 1_353, 133, 694, None),
         elsewhere="https://github.com/facebookresearch/DPR has its .qa.csv; " + _ANSWERS,
-        note="answers that are patterns have to be written out: they are compared as words",
+        note="its answers are regular expressions: say `match: regex`",
     ),
     Entry(
         "FiQA-2018", "Finance", Counts(5_500, 14_166, 500, 648, 57_638), _beir("fiqa", "test", "dev", "train")

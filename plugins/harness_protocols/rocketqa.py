@@ -49,7 +49,8 @@ NQ = Protocol(
         "brought into Unicode's form NFD and lower case, and split into tokens: runs of letters, "
         "digits and marks, and single other characters. Titles do not count.",
         "The dataset must have answers, but needs no judgements of passages. Answers that are "
-        "regular expressions, as in TREC's question answering, are read as plain words.",
+        "regular expressions, as those of CuratedTREC, are searched as such if the dataset says so "
+        "(`files: {match: regex}`).",
         "The paper's Recall@k is the proportion of questions with a hit, which other papers call "
         "top-k accuracy.",
     ),

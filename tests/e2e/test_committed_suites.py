@@ -44,7 +44,7 @@ def test_a_suite_of_ours_passes_the_check_and_the_dry_run(path: Path, harness: H
 def test_every_row_of_a_suite_of_ours_was_rehearsed(path: Path):
     rehearsal, rows = rehearsed.record()[path.parent.name], rehearsed.planned(path)
     assert rehearsal["digest"] == rehearsed.digest(rows), (
-        "run test_rehearsal.py, then tools/rehearsed.py --write"
+        "run test_rehearsed_suites.py, then tools/rehearsed.py --write"
     )
 
 

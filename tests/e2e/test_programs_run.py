@@ -87,9 +87,12 @@ PROGRAMS = {
     "tools/plugin_docs.py": Program(),
     "tools/protocol_docs.py": Program(f"{ROOT / 'tests/plugins/data/protocols/toy.json'}"),
     "tools/published_tables.py": Program("published"),
+    "tools/rehearsed.py": Program(),
+    "tools/reproduce.py": Program("--check"),
     "tools/reproduction.py": Program(),
     "tools/screenshot.py": Program(f"{ROOT / 'leaderboards/tour'} picture.png", ("chromium",)),
     "tools/statistics_docs.py": Program("--repetitions 4"),
+    "tools/take_in.py": Program(f"{ROOT / 'leaderboards/tour'} --as us --into leaderboards"),
     "tools/train_tagger.py": Program("agree data/corpus.jsonl", ("en_core_web_sm",)),
 }
 SUITE = "suite: small\ndatasets: {tour: {tour: {documents: 4}}}\nsystems: {bm25: {retriever: bm25}}\nmeasures: [RR@10]\n"
@@ -114,6 +117,8 @@ def data(tmp_path_factory):
     asked = {"documents": [{"paragraphs": ["护照有效期十年", "蓝天白云"]}], "answers": ["十年"]}
     (folder / "raw.jsonl").write_text(json.dumps(asked) + "\n")
     shutil.copytree(ROOT / "leaderboards" / "published" / "dapr", folder / "published")
+    (folder / "leaderboards/tour").mkdir(parents=True)
+    shutil.copy(ROOT / "leaderboards/tour/suite.yaml", folder / "leaderboards/tour")
     (folder / "kept").mkdir()  # the states that a published cross-encoder would give
     places = np.arange(18).reshape(6, 3)
     states = np.random.default_rng(0).random((6, 3, 8))

@@ -229,6 +229,22 @@ def test_the_field_that_is_asked_can_be_chosen(home):
     assert [query.text for query in source("beir/nfcorpus/test", query="url").queries()] == ["u"]
 
 
+def test_a_file_of_ids_keeps_some_queries_and_their_judgements(home, tmp_path):
+    whole, ids = source("beir/nfcorpus/test"), tmp_path / "ids.txt"
+    kept = list(whole.queries())[0].id
+    ids.write_text(f"{kept}\n")
+    some = source("beir/nfcorpus/test", only=ids)
+    assert [query.id for query in some.queries()] == [kept]
+    assert list(some.judgements()) == [each for each in whole.judgements() if each.query == kept]
+    assert some.inputs("corpus") == whole.inputs("corpus")
+    for part in ("queries", "judgements"):
+        assert some.inputs(part).files == (*whole.inputs(part).files, ids)
+    for content, fault in (("", "names no query"), ("no-such", "has no query 'no-such'")):
+        ids.write_text(content)
+        with pytest.raises(HarnessError, match=f"ids.txt: .*{fault}"):
+            list(some.queries())
+
+
 def test_a_passage_with_the_querys_own_id_can_be_left_out(home):
     assert [query.exclude for query in source("cranfield", exclude_self=True).queries()] == [("1",)]
 

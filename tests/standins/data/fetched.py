@@ -62,7 +62,7 @@ def _msmarco(folder: Path) -> Mapping[str, Path]:
     from ir_datasets.datasets.msmarco_passage import DL_HARD_QIDS
 
     made = msmarco_passages()
-    train, dev, small = made.questions[:24], made.questions[24:], made.questions[24:36]
+    train, dev, small = made.questions[:8], made.questions[24:], made.questions[24:36]
 
     def asked(questions: list[Any]) -> str:
         return "".join(f"{int(q.id.partition('-q')[2])}\t{q.text}\n" for q in questions)

@@ -99,7 +99,8 @@ def dapr(root: Path) -> None:
             for p in made.passages
         ]  # fmt: skip
         resolved = [row | {"text": f"{row['title']} {row['text']}"} for row in passages]
-        keyphrases = [row | {"title": "; ".join(str(row["title"]).split())} for row in passages]
+        themes = {each.document: "; ".join(each.title.split()) for each in made.passages}
+        keyphrases = [{"doc_id": document, "doc_summary": phrases} for document, phrases in themes.items()]
         for part, rows in (("corpus", passages), ("corpus_coref", resolved), ("keyphrases", keyphrases)):
             if shards:
                 for shard in range(2):
@@ -133,8 +134,8 @@ def t2ranking(root: Path) -> None:
     folder = root / "datasets" / "THUIR" / "T2Ranking" / "data"
     made = collection("t2ranking", documents=40, each=1, questions=40, language="zh", id="{number}")
     tabs(folder / "collection.tsv", [("pid", "text"), *((p.id, p.text) for p in made.passages)])
-    for split, start in (("train", 0), ("dev", 24), ("test", 36)):
-        asked = made.questions[start : {"train": 24, "dev": 36, "test": 40}[split]]
+    for split, start, end in (("train", 0, 12), ("dev", 24, 36), ("test", 36, 40)):
+        asked = made.questions[start:end]
         numbered = [(start + at, q) for at, q in enumerate(asked)]
         tabs(folder / f"queries.{split}.tsv", [("qid", "text"), *((i, q.text) for i, q in numbered)])
         if split == "test":
@@ -145,7 +146,7 @@ def t2ranking(root: Path) -> None:
         positive = [(i, pid) for i, _, pid, grade in rows if grade >= 2]
         tabs(folder / f"qrels.retrieval.{split}.tsv", [("qid", "pid"), *positive])
     for name in ("bm25", "mined"):
-        ranked = [(i, (i * 5 + rank) % 40, rank, 40 - rank) for i in range(24) for rank in range(1, 21)]
+        ranked = [(i, (i * 5 + rank) % 40, rank, 40 - rank) for i in range(12) for rank in range(1, 21)]
         tabs(folder / f"train.{name}.tsv", ranked)
 
 
@@ -195,11 +196,11 @@ def dureader_raw(folder: Path) -> None:
 
 def dpr(folder: Path) -> None:
     """DPR's passages and questions, and the two files that a suite makes of its training questions."""
-    made = collection("nq", documents=16, each=3, questions=36, id="{number}")
+    made = collection("nq", documents=16, each=3, questions=20, id="{number}")
     rows = [(int(p.id) + 1, f'"{p.text}"', p.title) for p in made.passages]
     tabs(folder / "psgs_w100.tsv", [("id", "text", "title"), *rows])
     tabs(folder / "nq-test.qa.csv", ((q.text, [q.answer]) for q in made.questions[:12]))
-    training = list(enumerate(made.questions[12:]))
+    training = list(enumerate(made.questions[12:20]))
     tabs(folder / "nq-train.tsv", ((f"t{i}", q.text, json.dumps([q.answer])) for i, q in training))
     judged = (f"t{i} 0 {int(q.positive.id) + 1} 1" for i, q in training)
     lines(folder / "nq-train.qrels", judged)

@@ -7,6 +7,7 @@ import importlib.util
 import io
 import json
 import re
+from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
@@ -57,6 +58,8 @@ def world(folder: Path) -> World:
         releases.mteb(made.hub, name, collection(name, id=f"{name}{{number}}"))
     for name in ("Cmedqa", "Covid", "Ecom", "Medical", "Video"):
         releases.c_mteb(made.hub, f"{name}Retrieval", collection(name, language="zh"))
+    _pinned(made.hub / "datasets", "harness_mteb")
+    _pinned(made.hub / "models", "harness.toolkit.neural")
     made.downloads.update(fetched.files(folder / "downloads"))
     addresses.table(made.packages, made.downloads)
     addresses.certificate(made.certificate, made.downloads)
@@ -125,6 +128,19 @@ def _imported(folder: Path, hub: Path) -> None:
 def _import(*words: str | Path) -> None:
     with contextlib.redirect_stdout(io.StringIO()):
         assert cli.main(["import-model", *map(str, words)]) == 0
+
+
+def _pinned(repositories: Path, package: str) -> None:
+    """Serve the stand-ins under the commits that the product reads them at."""
+    listed = json.loads(resources.files(package).joinpath("revisions.json").read_bytes())
+    for commits in listed.values():
+        for name, commit in commits.items():
+            settings = repositories / name / ".hub.json"
+            if not settings.parent.is_dir():
+                continue
+            known = json.loads(settings.read_bytes()) if settings.exists() else {}
+            known["commits"] = list(dict.fromkeys([commit, *known.get("commits", ())]))
+            settings.write_text(json.dumps(known), encoding="utf-8")
 
 
 def _pipeline(packages: Path) -> None:

@@ -8,6 +8,7 @@ What is not known of a repository is as its family commonly has it, and the tabl
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,13 +43,18 @@ MOVED = {f"cross-encoder/ms-marco-MiniLM-L-{n}-v2": f"cross-encoder/ms-marco-Min
 
 def make(name: str, root: Path) -> Path:
     """The folder of the stand-in of `name`. One that is there is kept as it is."""
+    from harness.toolkit.neural import revisions
     from standins.models import forms
 
     folder = root / "models" / MOVED.get(name, name)
     if folder.is_dir():
         return folder
     row = PUBLISHED[name]
-    settings = {"commits": [row.commit]} if row.commit else {}
+    pinned = revisions.of(
+        name, revisions.AUTO
+    )  # served as the commit that the product asks for, if it names one
+    commits = [commit for commit in (row.commit, pinned) if commit and re.fullmatch("[0-9a-f]{40}", commit)]
+    settings = {"commits": list(dict.fromkeys(commits))} if commits else {}
     settings |= {"gated": True} if name in GATED else {}
     forms.write(row, folder)
     (folder / ".hub.json").write_text(json.dumps(settings), encoding="utf-8")

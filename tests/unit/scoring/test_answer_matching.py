@@ -19,6 +19,10 @@ from harness.scoring import answers
         ("北京", "北京 是 首都"),
         ("U.S.", "the U.S. government"),
         ("ﬁn", "ﬁn"),
+        (r"regex:(Nov|November)\.? 1[0-9]", "on november 14"),
+        ("regex:^the", "one\nThe other"),
+        ("regex:caf\u00e9", "the cafe\u0301s"),
+        ("regex:york", "new yorkers"),
     ],
 )
 def test_an_answer_is_found(answer, text):
@@ -36,6 +40,9 @@ def test_an_answer_is_found(answer, text):
         (" ", "anything"),
         ("35", "3.5"),
         ("fin", "ﬁn"),  # NFD keeps the ligature
+        ("regex:(", "a ( b"),  # no regular expression
+        ("regex:a.b", "a\nb"),
+        ("Nov|Dec", "in nov"),
     ],
 )
 def test_an_answer_is_not_found(answer, text):
