@@ -26,7 +26,10 @@ class Program(NamedTuple):
 
 
 BROWSER = ("chromedriver",)
-BY_ANOTHER = {"benchmarks/lexical/engines.py": "benchmarks/lexical/run.py"}  # which runs it in a process
+BY_ANOTHER = {  # which runs it in a process
+    "benchmarks/lexical/engines.py": "benchmarks/lexical/run.py",
+    "benchmarks/peers/theirs.py": "benchmarks/peers/run.py",
+}
 PROGRAMS = {
     "benchmarks/cluster/faults.py": Program("--nodes 0 --drivers 0", ("ray", "moto")),
     "benchmarks/cluster/same_bytes.py": Program("tour --ways local second --only bm25", ("ray", "moto")),
@@ -61,6 +64,9 @@ PROGRAMS = {
     "benchmarks/making/labels.py": Program("raw.jsonl"),
     "benchmarks/making/near_duplicates.py": Program("--passages 500 --folder new"),
     "benchmarks/making/pooling.py": Program("--runs 2 --queries 10 --depth 5"),
+    "benchmarks/peers/run.py": Program(  # a row says it if clddp is not installed here
+        f"--only dragon-plus --clddp {sys.executable}", ("torch", "sentence_transformers")
+    ),
     "benchmarks/report/make.py": Program("new --systems 2 --datasets 1 --queries 10"),
     "benchmarks/report/run.py": Program(
         "--systems 2 --datasets 1 --queries 10 --rounds 1", ("selenium", *BROWSER)

@@ -205,6 +205,7 @@ SHORT = (
 CLS = re.compile(r".*(tas-b|mpnet-base-dot|bge-|gte-\w+-zh).*")
 UNNORMALISED = re.compile(r".*(tas-b|-dot-v|bge-small-zh|jina-).*")
 LENGTHS = {"all-MiniLM-L6-v2": 256, "all-MiniLM-L12-v2": 128, "all-mpnet-base-v2": 384}
+LENGTHS |= {"e5-mistral-7b-instruct": 4096}
 
 
 def write(row: Published, folder: Path) -> None:
