@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from harness.plugin import Card, Document, HarnessError, Inputs, Judgement, Official, Part, Query
-from harness.toolkit.files.hub import snapshot
+from harness.toolkit.files.hub import commits, snapshot
 from harness.toolkit.files.paths import first_there
 from harness.toolkit.files.rows import documents_of
 from harness_dapr import DaprParams
@@ -75,6 +75,8 @@ class Dapr:
         notes = (HARD,) if dataset == "nq-hard" else ()
         if self.params.titles == "keyphrases":
             notes = (*notes, "its titles are the authors' keyphrases of each document")
+        if read := commits(self.params.path, self._files()):
+            notes = (*notes, f"read from {REPOSITORY} at {', '.join(read)}")
         return Card("en", split, None, LICENCES[dataset], CITATION, URL, notes, official(dataset, split))
 
     def inputs(self, part: Part) -> Inputs:

@@ -6,6 +6,7 @@ Each case writes what it found below .pytest_cache/rehearsal; tools/rehearsed.py
 from __future__ import annotations
 
 import os
+import re
 import resource
 import subprocess
 import time
@@ -107,6 +108,9 @@ def test_a_committed_suite_runs_to_its_last_row(path: Path, served: Served, tmp_
     assert {
         next(iter(each)) if isinstance(each, dict) else each for each in written.get("analyses", ())
     } <= found
+    if "dapr" in text.partition("systems:")[0] and whole:
+        commit = re.compile(r"read from UKPLab/dapr at [0-9a-f]{40}")
+        assert all(any(map(commit.search, each.notes or ())) for each in board.datasets)
     assert served.proxy.hosts <= {urlsplit(address).hostname for address in served.world.downloads}
     assert rehearsed.record().get(name) == rehearsed.result(rows, failed), "run tools/rehearsed.py --write"
 

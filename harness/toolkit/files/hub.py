@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from harness.errors import HarnessError
@@ -31,3 +31,15 @@ def snapshot(name: str, to: Path, patterns: Sequence[str], revision: str = "main
     if not any(any(to.glob(pattern)) for pattern in patterns):
         looked = ", ".join(patterns)
         raise HarnessError(f"{to}: {name} has no files that fit {looked}; download them by hand")
+
+
+def commits(folder: Path, files: Iterable[Path]) -> list[str]:
+    """The commits of the repository from which these files of `folder` were downloaded, as the hub's client
+    notes them beside; empty for files that came otherwise."""
+    notes = folder / ".cache" / "huggingface" / "download"
+    found = set()
+    for file in files:
+        note = notes / f"{file.relative_to(folder)}.metadata"
+        if note.is_file():
+            found.add(note.read_text(encoding="utf-8").partition("\n")[0])
+    return sorted(found)
