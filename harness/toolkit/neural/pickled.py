@@ -169,4 +169,5 @@ def _temporary_folder() -> tempfile.TemporaryDirectory[str]:
 
 
 def _why(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+    text = str(error).rpartition("WeightsUnpickler error:")[2]  # before it, torch advises to load it unsafely
+    return (text.strip().splitlines() or [type(error).__name__])[0]

@@ -242,6 +242,13 @@ def test_the_globals_of_an_archive_are_named_in_every_protocol(tmp_path, protoco
     assert name.endswith(".bytearray")
 
 
+@pytest.mark.filterwarnings("ignore:Detected pickle protocol")
+def test_torchs_advice_to_load_a_file_unsafely_is_not_passed_on(tmp_path):
+    path = saved(tmp_path / "a.bin", pickle_protocol=4)
+    with pytest.raises(HarnessError, match=r"cut short \(Unsupported operand 149\)"):
+        pickled.tensors(path)
+
+
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
