@@ -52,7 +52,7 @@ def indexes(prepared: Prepared, store: Store) -> Iterator[IndexDisk]:
             continue
         texts, each = step.record.texts, step.index_bytes
         lengths = _lengths(store, texts.corpus.step, cards.get(texts.corpus.step), texts.unit == "document")
-        if lengths is not None and not store.has(step.id):
+        if lengths is not None and (each.text or each.token) and not store.has(step.id):
             tokens = lengths.tokens + SPECIAL
             read = tokens if each.most is None else min(tokens, each.most)
             yield IndexDisk(step, lengths, lengths.texts * (each.text + each.token * read))

@@ -56,8 +56,7 @@ def test_a_collection_that_is_not_here_by_its_source(tmp_path):
         5_758_285 * (32 + 8),
         passages * 200 * (2 + 4),  # 200 terms
         passages * (16 + 8 * 2 * 50),  # 8 numbers of 2 bytes for each of 50 tokens: 105.3 are cut
-        passages * (16 + 8 * 4 * 60),
-        0,
+        passages * (16 + 8 * 4 * 60), # and nothing of what is not stored
     ])  # fmt: skip
     said = [line for line in dry_run(plan, store) if line.startswith("  disk")]
     assert said[0].startswith("  disk  about 4.5 GB  index · it · dense")
