@@ -344,7 +344,7 @@ class TestSettings:
         assert (params.kind, params.length, params.backend) == ("classifier", 512, "torch")
         assert given(model="monot5-base-msmarco").kind == "monot5"
         assert missing_files(params)[0].startswith(
-            "model cross-encoder/ms-marco-MiniLM-L-12-v2 at revision main"
+            "model cross-encoder/ms-marco-MiniLM-L-12-v2 at revision 7792850f"
         )
 
     @pytest.mark.parametrize(

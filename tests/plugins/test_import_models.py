@@ -13,6 +13,8 @@ from standins import t2ranking_models
 from harness import cli, testing
 from harness.errors import HarnessError
 from harness.types import Facts
+
+pytest.importorskip("safetensors")
 from harness_import_models import ernie, paddle_files, paddle_pickles, t2ranking
 
 pytestmark = pytest.mark.extras
