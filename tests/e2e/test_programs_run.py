@@ -69,7 +69,7 @@ PROGRAMS = {
     ),
     "benchmarks/report/make.py": Program("new --systems 2 --datasets 1 --queries 10"),
     "benchmarks/report/run.py": Program(
-        "--systems 2 --datasets 1 --queries 10 --rounds 1", ("selenium", *BROWSER)
+        "--systems 4 --datasets 8 --queries 10 --rounds 1", ("selenium", *BROWSER)
     ),
     "benchmarks/scale/bm25_index.py": Program("500 --folder new"),
     "benchmarks/scale/run.py": Program("250 --folder new"),
