@@ -14,6 +14,4 @@ def harness_commands() -> Iterable[Command]:
         summary="turn another toolkit's checkpoint into a folder that transformers can read",
         arguments="harness_import_models.command:arguments",
         work="harness_import_models.command:run",
-        needs=("safetensors", "torch"),
-        extra="dense",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,11 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from harness.plugin import HarnessError, shown_path
+
+    missing = [name for name in ("safetensors", "torch") if importlib.util.find_spec(name) is None]
+    if missing:  # checked here, so that --help works without them
+        install = "pip install 'passage-harness[dense]'"
+        raise HarnessError(f"import-model: needs {' and '.join(missing)}; install them with: {install}")
     from harness_import_models import folders
 
     out: Path = options.out
