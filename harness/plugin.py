@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from harness.collection.cards import exported as exported_card
     from harness.collection.composed_texts import View
     from harness.collection.corpus import ROWS
+    from harness.collection.held_texts import HeldTexts
     from harness.collection.judgements import Judged, judging
     from harness.collection.maker_input import MakerInput, Parts
     from harness.scoring.analysis_input import AnalysisInput, SystemRun, TrainedModel
@@ -87,6 +88,7 @@ _HEAVY = {
     "AnalysisInput": "harness.scoring.analysis_input:AnalysisInput",
     "FILL": "harness.scoring.measures:FILL",
     "Floats": "harness.types:Floats",
+    "HeldTexts": "harness.collection.held_texts:HeldTexts",
     "Ideal": "harness.scoring.measures.grades:Ideal",
     "Ints": "harness.types:Ints",
     "Judged": "harness.collection.judgements:Judged",
@@ -107,13 +109,13 @@ __all__ = [
     "ANSWER_PATTERN", "API", "CURRENT", "FILL", "JSON", "ROWS", "UNJUDGED", "Addition", "Analyser",
     "Analysis", "AnalysisInput", "Batch", "Card", "Column", "ColumnUnit", "Combiner", "Command", "Context",
     "ContractError", "Dataset", "Document", "Edit", "Examples", "Facts", "Finding", "Floats", "Form",
-    "HarnessError", "Hits", "IdSearcher", "Ideal", "IndexBytes", "IndexPart", "Inputs", "Ints", "Judged",
-    "Judgement", "Made", "Maker", "MakerInput", "Meant", "Measure", "Need", "NoLanguage", "NoParams",
-    "Official", "Part", "Parts", "Passage", "Pool", "Problem", "Problems", "Protocol", "Query", "Reranker",
-    "Rescore", "Retriever", "Rewriter", "Rewritten", "Searcher", "StepContext", "StoreError", "Structure",
-    "SystemRun", "TermSearcher", "TermStatistics", "Texts", "TrainedModel", "Trainer", "Training",
-    "TrainingSize", "Unit", "VectorSearcher", "View", "contracts", "exported_card", "functions", "hookimpl",
-    "judging", "nearest", "param", "shown_path", "unknown",
+    "HarnessError", "HeldTexts", "Hits", "IdSearcher", "Ideal", "IndexBytes", "IndexPart", "Inputs", "Ints",
+    "Judged", "Judgement", "Made", "Maker", "MakerInput", "Meant", "Measure", "Need", "NoLanguage",
+    "NoParams", "Official", "Part", "Parts", "Passage", "Pool", "Problem", "Problems", "Protocol", "Query",
+    "Reranker", "Rescore", "Retriever", "Rewriter", "Rewritten", "Searcher", "StepContext", "StoreError",
+    "Structure", "SystemRun", "TermSearcher", "TermStatistics", "Texts", "TrainedModel", "Trainer",
+    "Training", "TrainingSize", "Unit", "VectorSearcher", "View", "contracts", "exported_card", "functions",
+    "hookimpl", "judging", "nearest", "param", "shown_path", "unknown",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:  # a type checker would take any name to exist

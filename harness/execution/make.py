@@ -13,6 +13,7 @@ import numpy as np
 
 from harness.collection import corpus
 from harness.collection.corpus import Corpus
+from harness.collection.held_texts import HeldTexts
 from harness.collection.maker_input import MakerInput, Parts
 from harness.collection.queries import (
     read_judgements,
@@ -27,11 +28,11 @@ from harness.execution.task import Outcome, Task
 from harness.steps import make as steps
 from harness.steps.make import MadePart, Make
 from harness.steps.texts import Encoder
-from harness.types import JSON, PARTS, Batch, Document, Made, Part, Unit
+from harness.types import JSON, PARTS, Document, Made, Part
 
 if TYPE_CHECKING:
     from harness.contracts import Source
-    from harness.types import Floats, Ints
+    from harness.types import Floats
 
 KEPT = "kept"  # the folder of files that a stage keeps beside the parts, such as those of a pool
 
@@ -188,7 +189,7 @@ def scoring(
     """The function that scores pairs of texts with a re-ranker, which is built once."""
     reranker = task.built(scorer.method)
     held: list[str] = []  # the second texts of the pairs, which the re-ranker reads by position
-    opened = reranker.open(_Held(held, language), None)
+    opened = reranker.open(HeldTexts(held, language), None)
 
     def score(firsts: Sequence[str], seconds: Sequence[str]) -> Floats:
         held[:] = list(dict.fromkeys(seconds))
@@ -207,33 +208,3 @@ def scoring(
         return np.array(values, np.float32)
 
     return score
-
-
-class _Held:
-    """Texts that a re-ranker reads by position, as `harness.contracts.Texts`."""
-
-    unit: Unit = "passage"
-
-    def __init__(self, texts: list[str], language: str | None) -> None:
-        self._texts, self.language = texts, language
-
-    @property
-    def size(self) -> int:
-        return len(self._texts)
-
-    def __len__(self) -> int:
-        return len(self._texts)
-
-    def batches(self, size: int = 8192, start: int = 0, stop: int | None = None) -> Iterator[Batch]:
-        for low in range(start, len(self) if stop is None else stop, size):
-            texts = self._texts[low : min(low + size, len(self) if stop is None else stop)]
-            yield Batch(np.arange(low, low + len(texts)), texts, [""] * len(texts))
-
-    def take(self, positions: Ints) -> list[str]:
-        return [self._texts[position] for position in positions.tolist()]
-
-    def ids(self, positions: Ints) -> list[str]:
-        return [str(position) for position in positions.tolist()]
-
-    def progress(self, done: int) -> None:
-        """Does nothing: the maker reports its progress."""

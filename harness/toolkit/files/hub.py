@@ -37,9 +37,9 @@ def commits(folder: Path, files: Iterable[Path]) -> list[str]:
     """The commits of the repository from which these files of `folder` were downloaded, as the hub's client
     notes them beside; empty for files that came otherwise."""
     notes = folder / ".cache" / "huggingface" / "download"
-    found = set()
+    named = set()
     for file in files:
         note = notes / f"{file.relative_to(folder)}.metadata"
         if note.is_file():
-            found.add(note.read_text(encoding="utf-8").partition("\n")[0])
-    return sorted(found)
+            named.add(note.read_text(encoding="utf-8").partition("\n")[0])
+    return sorted(named)
