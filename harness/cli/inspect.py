@@ -13,7 +13,7 @@ from harness.cli import arguments as shared
 from harness.collection.corpus import Corpus
 from harness.errors import HarnessError
 from harness.execution import progress
-from harness.inspect import lists, material, passage, query, terminal
+from harness.inspect import lists, material, passage, query, query_groups, rankings, terminal
 from harness.inspect.material import Material
 from harness.leaderboard import board_file
 from harness.leaderboard.board_file import Leaderboard
@@ -33,7 +33,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
     what.add_argument("--query", metavar="ID", help="rankings of a query side by side, with judgements")
     differ = "the queries on which two systems differ most"
     what.add_argument("--differ", nargs=2, metavar=("A", "B"), help=differ)
-    what.add_argument("--failures", action="store_true", help="the queries that score 0, slice by slice")
+    what.add_argument("--failures", action="store_true", help="the queries that score 0, group by group")
     what.add_argument("--passage", metavar="ID", help="a passage of a suite's collections")
     write = "write all passages with their context, as JSON lines"
     what.add_argument("--write", type=Path, metavar="DIR", help=write)
@@ -60,7 +60,7 @@ def inspect(options: argparse.Namespace) -> int:
     if options.query is not None:
         _query(options, board, store, console)
     elif options.differ:
-        _differ(options, board, console)
+        _differ(options, board, store, console)
     else:
         _failures(options, board, store, console)
     return 0
@@ -83,35 +83,52 @@ def _query(options: argparse.Namespace, board: Leaderboard, store: Store, consol
         )
 
 
-def _differ(options: argparse.Namespace, board: Leaderboard, console: Console) -> None:
+def _differ(options: argparse.Namespace, board: Leaderboard, store: Store, console: Console) -> None:
     for dataset, rows in query.chosen_rows(board, options.dataset, options.differ):
         if len(rows) < len(options.differ):
             continue  # one of the two systems failed on this dataset
         label = lists.label_of(board, rows, options.measure)
         first, second = rows
-        differences = lists.differing(board, first, second, label)
+        values = lists.values_of_both(board, first, second, label)
+        found = material.opened(board, dataset, store)
+        compared, texts = [], {}
+        if isinstance(found, Material):
+            ranks = rankings.Rankings(board, first, found, store, list(values))
+            grouped = query_groups.of(found, values, ranks, dataset.query_language or dataset.language)
+            compared = query_groups.compared(grouped, values, first.provenance.seed)
+            texts = found.query_texts()
         console.rule(terminal.safe(dataset.name), align="left")
         names = (first.system, second.system)
-        for part in terminal.differences(differences, names, label, options.top):
+        for part in terminal.differences(lists.differing(values), names, label, options.top, texts, compared):
             console.print(part)
+        _without(found, console)
 
 
 def _failures(options: argparse.Namespace, board: Leaderboard, store: Store, console: Console) -> None:
     for dataset, rows in query.chosen_rows(board, options.dataset, options.systems):
-        material_of_rows = material.opened(board, dataset, store)
+        found = material.opened(board, dataset, store)
+        language = dataset.query_language or dataset.language
         console.rule(terminal.safe(dataset.name), align="left")
         for row in rows:
             label = lists.label_of(board, [row], options.measure)
             if label not in row.measures:
                 continue
-            at_hand = material_of_rows if isinstance(material_of_rows, Material) else None
-            for part in terminal.groups(lists.failing(board, row, label, at_hand), row.system, label):
+            grouped, texts = {}, {}
+            if isinstance(found, Material):
+                ranks = rankings.Rankings(board, row, found, store, found.queries.ids)
+                grouped = query_groups.of(found, found.queries.ids, ranks, language)
+                texts = found.query_texts()
+            failing = lists.failing(board, row, label, grouped)
+            for part in terminal.groups(failing, row.system, label, options.top, texts):
                 console.print(part)
             console.print()
-        if not isinstance(material_of_rows, Material):
-            console.print(
-                f"not at hand: {terminal.safe(material_of_rows)}, so slices are not known", style="yellow"
-            )
+        _without(found, console)
+
+
+def _without(found: Material | str, console: Console) -> None:
+    if isinstance(found, str):
+        text = f"not at hand: {terminal.safe(found)}, so texts and groups of queries are not known"
+        console.print(text, style="yellow")
 
 
 def _context(options: argparse.Namespace, store: Store, console: Console) -> int:

@@ -1,15 +1,11 @@
-"""Lists of queries to look at: where two systems differ most, and where one system fails, slice by slice."""
+"""Lists of queries to look at: where two systems differ most, and where one system fails, group by group."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-import numpy as np
-import pyarrow.compute as pc
-
 from harness.errors import HarnessError
-from harness.inspect.material import Material
 from harness.leaderboard import per_query
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import Row
@@ -27,11 +23,11 @@ class Difference(NamedTuple):
 
 
 class Group(NamedTuple):
-    """The failures of one system among the queries of a slice."""
+    """The failures of one system in a group of queries."""
 
-    slice: str
+    name: str
     failed: tuple[str, ...]  # the failed queries, in the order of the dataset
-    queries: int  # the number of queries in the slice
+    queries: int  # the number of queries in the group
 
 
 def label_of(board: Leaderboard, rows: Sequence[Row], measure: str | None) -> str:
@@ -50,44 +46,45 @@ def label_of(board: Leaderboard, rows: Sequence[Row], measure: str | None) -> st
     raise HarnessError(f"{names}: have no measure in common; choose systems of one unit")
 
 
-def differing(board: Leaderboard, first: Row, second: Row, label: str) -> list[Difference]:
-    """The queries on which both rows were scored and differ, the largest difference first. Equal differences
-    are in the order of the file."""
+def values_of_both(board: Leaderboard, first: Row, second: Row, label: str) -> dict[str, tuple[float, float]]:
+    """The values of both rows by query, of the queries on which both were scored."""
     one, two = _values(board, first, label), _values(board, second, label)
-    at = pc.index_in(one.queries, value_set=two.queries).fill_null(-1).to_numpy()
     left, right = one.values(label), two.values(label)
     assert left is not None
     assert right is not None
-    shared = np.flatnonzero(at >= 0)
-    a, b = left[shared], right[at[shared]]
-    size = np.abs(a - b)
-    order = [i for i in np.argsort(-size, kind="stable") if size[i] > 0]
-    names = one.queries.take(shared[order]).to_pylist() if order else []
-    return [Difference(name, float(a[i]), float(b[i])) for name, i in zip(names, order, strict=True)]
+    others = dict(zip(two.queries.to_pylist(), right.tolist(), strict=True))
+    named = zip(one.queries.to_pylist(), left.tolist(), strict=True)
+    return {name: (value, others[name]) for name, value in named if name in others}
 
 
-def failing(board: Leaderboard, row: Row, label: str, material: Material | None) -> list[Group]:
-    """The queries that score 0, in groups: first all queries, followed by each slice, the slice that fails
-    most often first."""
+def differing(values: Mapping[str, tuple[float, float]]) -> list[Difference]:
+    """The queries on which two rows differ, the largest difference first. Equal differences are in the order
+    of the file."""
+    differences = [Difference(name, a, b) for name, (a, b) in values.items() if a != b]
+    return sorted(differences, key=lambda item: -abs(item.size))
+
+
+def failing(
+    board: Leaderboard, row: Row, label: str, grouped: Mapping[tuple[str, str], Sequence[str]]
+) -> list[Group]:
+    """The queries that score 0, in groups: first all queries, then each group of queries, the group that
+    fails most often first."""
     row_values = _values(board, row, label)
     values = row_values.values(label)
     assert values is not None
     names = row_values.queries.to_pylist()
     failed = [name for name, value in zip(names, values.tolist(), strict=True) if value == 0]
     groups = [Group("all queries", tuple(failed), len(names))]
-    if material is None:
-        return groups
-    slices: dict[str, list[str]] = {}
-    for name in names:
-        number = material.number.get(name)
-        for word in material.queries.slices[number] if number is not None else ():
-            slices.setdefault(word, []).append(name)
-    bad = set(failed)
+    bad, scored = set(failed), set(names)
     inside = [
-        Group(word, tuple(name for name in members if name in bad), len(members))
-        for word, members in sorted(slices.items())
+        Group(
+            f"{kind}: {word}",
+            tuple(name for name in members if name in bad),
+            len(scored.intersection(members)),
+        )
+        for (kind, word), members in grouped.items()
     ]
-    return groups + sorted(inside, key=lambda group: -len(group.failed) / group.queries)
+    return groups + sorted(inside, key=lambda group: -len(group.failed) / max(1, group.queries))
 
 
 def _values(board: Leaderboard, row: Row, label: str) -> per_query.PerQuery:

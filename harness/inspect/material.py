@@ -49,6 +49,10 @@ class Material:
         # finding ids reads the ids of the whole corpus, so results are kept
         self._known: dict[Unit, dict[str, int]] = {"passage": {}, "document": {}}
 
+    def query_texts(self) -> dict[str, str]:
+        """The texts of all queries by id; empty if only ids are known."""
+        return dict(zip(self.queries.ids, self.queries.texts, strict=True)) if self.has_texts else {}
+
     @cached_property
     def _judged(self) -> tuple[NDArray[Any], dict[str, int], Ints]:
         """The order that sorts the judgements by query, the code of each query, and the position of every

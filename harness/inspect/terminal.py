@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from harness.inspect.lists import Difference, Group
@@ -10,6 +10,7 @@ from harness.inspect.marks import Piece, text_of
 from harness.inspect.material import Variant
 from harness.inspect.passage import Stage
 from harness.inspect.query import Hit, Inspected, QueryView, Ranking
+from harness.inspect.query_groups import Compared
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,6 +23,7 @@ RANK, GAP = 4, 2  # the width of the column `rank`, and of the space between col
 LONGEST_NAME = 44  # the most characters of a system's name in one line
 LEGEND = "● relevant, with its grade   ○ judged not relevant   · not judged   ⟦added by context⟧"
 NO_JUDGEMENTS = "the judgements are not here: name the store of the run with --store DIR"
+SHOWN = 120  # how many characters of a query's text are listed
 NAMED = 5  # how many ids of a group, or positives, are named
 
 
@@ -217,8 +219,15 @@ def show_stages(console: Console, stages: Sequence[Stage]) -> None:
 
 
 def differences(
-    differing: Sequence[Difference], names: tuple[str, str], label: str, top: int
+    differing: Sequence[Difference],
+    names: tuple[str, str],
+    label: str,
+    top: int,
+    texts: Mapping[str, str],
+    compared: Sequence[Compared],
 ) -> list[object]:
+    """What two systems differ on: how often each is better, the queries with their texts, and the groups of
+    queries."""
     from rich.table import Table
     from rich.text import Text
 
@@ -230,24 +239,59 @@ def differences(
     table.add_column("query", overflow="fold")
     for name in (*names, "difference"):
         table.add_column(Text(safe(name)), justify="right")
+    table.add_column("better", overflow="fold")
+    if texts:
+        table.add_column("text", overflow="fold")
     for item in differing[:top]:
-        table.add_row(Text(safe(item.query)), f"{item.first:.4f}", f"{item.second:.4f}", f"{item.size:+.4f}")
-    return [Text(safe(summary)), table] if differing else [Text(safe(summary))]
+        numbers = (f"{item.first:.4f}", f"{item.second:.4f}", f"{item.size:+.4f}")
+        better_name = Text(safe(names[0] if item.size > 0 else names[1]))
+        text = [Text(cut(safe(texts.get(item.query, "")), SHOWN))] if texts else []
+        table.add_row(Text(safe(item.query)), *numbers, better_name, *text)
+    parts: list[object] = [Text(safe(summary)), *([table] if differing else [])]
+    return [*parts, Text(), _compared(compared, names)] if compared else parts
 
 
-def groups(slices: Sequence[Group], system: str, label: str) -> list[object]:
+def _compared(compared: Sequence[Compared], names: tuple[str, str]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("slice", overflow="fold")
+    for heading in ("queries by", "group"):
+        table.add_column(heading, overflow="fold")
+    for heading in ("queries", *map(safe, names), "difference", "95 % interval"):
+        table.add_column(Text(heading), justify="right", no_wrap=heading != "95 % interval")
+    kind = ""
+    for item in compared:
+        interval = Text(
+            f"{item.low:+.4f} to {item.high:+.4f}", "bold" if item.low > 0 or item.high < 0 else "dim"
+        )
+        numbers = (f"{item.queries:,}", f"{item.first:.4f}", f"{item.second:.4f}", f"{item.difference:+.4f}")
+        table.add_row(item.kind if item.kind != kind else "", Text(safe(item.name)), *numbers, interval)
+        kind = item.kind
+    return table
+
+
+def groups(
+    failing: Sequence[Group], system: str, label: str, top: int, texts: Mapping[str, str]
+) -> list[object]:
+    """The groups of queries with the share that fails, and the first failed queries with their texts."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("queries", overflow="fold")
     table.add_column("score 0", justify="right", no_wrap=True)
     table.add_column("share", justify="right", no_wrap=True)
     table.add_column("such queries", overflow="fold")
-    for group in slices:
+    for group in failing:
         named = ", ".join(group.failed[:NAMED]) + (", ..." if len(group.failed) > NAMED else "")
         share = f"{len(group.failed) / group.queries:.0%}" if group.queries else ""
         table.add_row(
-            Text(safe(group.slice)), f"{len(group.failed):,} of {group.queries:,}", share, Text(safe(named))
+            Text(safe(group.name)), f"{len(group.failed):,} of {group.queries:,}", share, Text(safe(named))
         )
-    return [Text(safe(f"{system}: queries on which {label} is 0")), table]
+    shown = [f"{name}  {cut(texts[name], SHOWN)}" for name in failing[0].failed[:top] if name in texts]
+    return [
+        Text(safe(f"{system}: queries on which {label} is 0")),
+        table,
+        *(Text(safe(line)) for line in shown),
+    ]

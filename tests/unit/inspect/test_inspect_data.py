@@ -8,7 +8,7 @@ from rich.console import Console
 from harness import run
 from harness.collection.corpus import Corpus
 from harness.errors import HarnessError
-from harness.inspect import lists, material, passage, query, rankings, terminal
+from harness.inspect import lists, material, passage, query, query_groups, rankings, terminal
 from harness.inspect.material import Variant
 from harness.inspect.passage import Chain
 from harness.store.artifacts import Store
@@ -103,27 +103,61 @@ def test_a_system_is_shown_with_the_text_that_it_read(made, ids):
 def test_what_differs_most_comes_first(made):
     board, _ = made
     one, two = (next(row for row in board.rows if row.system == name) for name in ("titles", "bm25"))
-    found = lists.differing(board, one, two, "nDCG@10")
+    found = lists.differing(lists.values_of_both(board, one, two, "nDCG@10"))
     sizes = [abs(item.size) for item in found]
     assert sizes == sorted(sizes, reverse=True)
     assert min(sizes) > 0
     total = sum(item.size for item in found) / one.measures["nDCG@10"].queries
     assert total == pytest.approx(one.measures["nDCG@10"].mean - two.measures["nDCG@10"].mean, abs=2e-6)
-    back = lists.differing(board, two, one, "nDCG@10")
+    back = lists.differing(lists.values_of_both(board, two, one, "nDCG@10"))
     assert [(item.query, -item.size) for item in back] == [(item.query, item.size) for item in found]
 
 
-def test_failures_are_grouped_by_slice_the_worst_first(made):
+def test_failures_are_grouped_the_worst_group_first(made):
     board, store = made
     row = board.rows[0]
     at_hand = material.opened(board, board.data.datasets[0], store)
-    whole, *groups = lists.failing(board, row, "nDCG@10", at_hand)
-    assert whole.slice == "all queries"
+    slices = {
+        label: names
+        for label, names in query_groups.of(at_hand, at_hand.queries.ids, None, "en").items()
+        if label[0] == "slice"
+    }
+    whole, *groups = lists.failing(board, row, "nDCG@10", slices)
+    assert whole.name == "all queries"
     assert sum(len(group.failed) for group in groups) == len(whole.failed)  # here slices do not overlap
     assert sum(group.queries for group in groups) == whole.queries
     shares = [len(group.failed) / group.queries for group in groups]
     assert shares == sorted(shares, reverse=True)
-    assert len(lists.failing(board, row, "nDCG@10", None)) == 1
+    assert len(lists.failing(board, row, "nDCG@10", {})) == 1
+
+
+def test_queries_are_grouped_by_what_they_are_and_each_group_has_an_interval(made):
+    board, store = made
+    one, two = (next(row for row in board.rows if row.system == name) for name in ("titles", "bm25"))
+    at_hand = material.opened(board, board.data.datasets[0], store)
+    values = lists.values_of_both(board, one, two, "nDCG@10")
+    grouped = query_groups.of(at_hand, values, rankings.Rankings(board, two, at_hand, store, values), "en")
+    by_kind = {}
+    for (kind, _), names in grouped.items():
+        by_kind.setdefault(kind, []).extend(names)
+    assert {"length", "words in a positive", "first positive", "slice"} <= by_kind.keys()
+    for kind in by_kind.keys() - {"slice"}:
+        assert len(set(by_kind[kind])) == len(by_kind[kind]) <= len(values)  # groups of a kind do not overlap
+    assert all(values[name][1] == 1 for name in grouped["first positive", "at 1"])
+    table = query_groups.compared(grouped, values, 7)
+    assert table
+    for row in table:
+        assert row.difference == pytest.approx(row.first - row.second, abs=2e-6)
+        assert row.low <= row.difference <= row.high
+        assert row.queries >= query_groups.SMALLEST
+
+
+@pytest.mark.parametrize(("text", "question", "script"), [
+    ("Who painted it?", "who", "Latin"), ("painters of boats", "none", "Latin"), ("护照为什么有效", "为什么", "Cjk"),
+    ("где 12", "none", "Cyrillic"), ("2024", "none", "None"),
+])  # fmt: skip
+def test_a_question_word_and_a_script_are_found(text, question, script):
+    assert (query_groups._question(text), query_groups._script(text)) == (question, script)
 
 
 def test_a_name_that_is_not_there_gets_a_hint(made):
