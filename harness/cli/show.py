@@ -19,7 +19,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
         command.add_argument(f"--{what}", action="append", default=[], metavar="GLOB", help=text)
     overall = "instead a table a measure: all datasets side by side, with ranks, their mean and the mean"
     command.add_argument("--overall", action="store_true", help=overall)
-    baseline = "mark what is significantly better (+) or worse (-) than this system"
+    baseline = "mark what is significantly better (†) or worse (‡) than this system"
     command.add_argument("--baseline", metavar="SYSTEM", help=baseline)
     shared.beside(command)
     command.add_argument(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from harness.compare.data import Filters, check_baseline, load
 from harness.compare.significance import Settings, compare
 from harness.compare.text import method
-from harness.leaderboard.text_tables import Marks
+from harness.leaderboard.text_tables import BETTER, WORSE, Marks, sign
 
 
 class Marked(NamedTuple):
@@ -17,8 +17,8 @@ class Marked(NamedTuple):
 
 
 def against(path: Path, baseline: str, datasets: tuple[str, ...], measures: tuple[str, ...]) -> Marked:
-    """The marks of a leaderboard: + and - for rows that are significantly better and worse than the baseline,
-    = for the baseline itself."""
+    """The marks of a leaderboard: a sign for rows that are significantly better and worse than the
+    baseline, = for the baseline itself."""
     loaded = load([path], Filters(datasets, measures))
     entries = [entry for field in loaded.fields for entry in field.entries]
     check_baseline(baseline, entries)
@@ -32,7 +32,7 @@ def against(path: Path, baseline: str, datasets: tuple[str, ...], measures: tupl
     for item in compared.comparisons:
         marks[item.dataset, item.measure, *rows[item.dataset, item.second]] = "="
         if item.corrected < compared.settings.alpha:
-            mark = "+" if item.difference > 0 else "-"
+            mark = sign(item.difference, True)
             marks[item.dataset, item.measure, *rows[item.dataset, item.first]] = mark
-    meaning = f"+ and -: significantly better and worse than {baseline} (=)"
+    meaning = f"{BETTER} and {WORSE} mark what is significantly better and worse than {baseline} (=)"
     return Marked(marks, f"{meaning}; {method(compared)}")

@@ -13,7 +13,7 @@ from harness.compare import judges, seeds
 from harness.compare.regressions import Regression
 from harness.compare.significance import FAMILIES, Compared, Comparison, Standing
 from harness.leaderboard import text_tables
-from harness.leaderboard.text_tables import Table
+from harness.leaderboard.text_tables import PAIR_SAYS, Table, sign
 from harness.types import JSON
 
 PAIRS = 30  # the most pairs that a terminal shows in one table
@@ -125,7 +125,7 @@ def averages(compared: Compared) -> list[Table]:
         rows = tuple(
             (
                 f"{item.first} - {item.second}",
-                f"{item.difference:+.4f}" + ("*" if item.corrected < alpha else ""),
+                f"{item.difference:+.4f}{sign(item.difference, item.corrected < alpha)}",
                 f"[{item.interval[0]:+.3f}, {item.interval[1]:+.3f}]",
                 _p(item.p),
                 _p(item.corrected),
@@ -193,7 +193,7 @@ def _comparisons(title: str, items: Sequence[Comparison], alpha: float) -> Table
         rows.append(
             (
                 f"{item.first} - {item.second}",
-                f"{item.difference:+.4f}" + ("*" if item.corrected < alpha else ""),
+                f"{item.difference:+.4f}{sign(item.difference, item.corrected < alpha)}",
                 f"[{item.interval[0]:+.3f}, {item.interval[1]:+.3f}]",
                 _p(item.p),
                 _p(item.corrected),
@@ -215,7 +215,7 @@ def _page(
     parts = [] if regressions is None else [_regression_list(regressions, mark)]
     explained = [
         f"{method(compared)}.",
-        "A star marks a significant difference; the intervals are each of one difference alone (2,000 "
+        f"{PAIR_SAYS}; the intervals are each of one difference alone (2,000 "
         "bootstrap resamples of the queries); the effect is Hedges' g; detectable is the difference that "
         "so many queries would have shown with a power of 0.8 after the correction.",
     ]

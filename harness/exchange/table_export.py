@@ -25,7 +25,7 @@ def write(board: Leaderboard, out: Path, store: Store) -> Written:
     with disk.replacing(target) as beside, beside.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(VALUES)
-        writer.writerows(records(board, notes))
+        writer.writerows([*map(text_tables.harmless, record)] for record in records(board, notes))
     return Written((rows, target), tuple(notes))
 
 

@@ -320,7 +320,7 @@ def test_a_terminal_shows_the_largest_significant_differences_of_very_many_pairs
     assert "d: nDCG@10 (40 queries)\n" in text
     assert "d: nDCG@10, differences: 27 of 36 pairs are significant; the 10 largest\n" in text
     shown = [line.split()[3] for line in text.splitlines() if line.startswith("  s") and " - s" in line]
-    assert shown[:9] == ["-0.4000*"] * 9
+    assert shown[:9] == ["-0.4000‡"] * 9
     assert len(shown) == 10
     assert "--format markdown and json have every pair" in text
     assert text.index("s8 ") < text.index("27 of 36")  # the tiers come first
@@ -344,12 +344,12 @@ def test_markdown_json_and_latex_stay_whole(nine):
 
 def test_of_few_pairs_all_are_shown_the_largest_difference_first(three):
     text = render(compare(load([three]), Settings()), "table")
-    sizes = [abs(float(line.split()[3].rstrip("*"))) for line in text.splitlines() if " - " in line]
+    sizes = [abs(float(line.split()[3].rstrip("†‡"))) for line in text.splitlines() if " - " in line]
     assert len(sizes) == 3
     assert sizes == sorted(sizes, reverse=True)
     assert "have every pair" not in text
     text = render(compare(load([three]), Settings("baseline", baseline="b")), "table")
-    against = [float(line.split()[3].rstrip("*")) for line in text.splitlines() if " - b" in line]
+    against = [float(line.split()[3].rstrip("†‡")) for line in text.splitlines() if " - b" in line]
     assert len(against) == 2
     assert against == sorted(against, reverse=True)
 
