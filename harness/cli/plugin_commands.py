@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from harness.catalogue import Entry
 
-FORM = 1  # of the kept file
+FORM = 2  # of the kept file
 METADATA = (".dist-info", ".egg-info")
 
 
@@ -40,6 +40,7 @@ class Offer(NamedTuple):
     extra: str | None
     marker: str | None
     verify: str | None
+    forms: tuple[str, ...]
     plugin: str
     module: str
     distribution: str
@@ -158,13 +159,13 @@ def _of_entry(entry: Entry) -> Offer:
     record, plugin = entry
     return Offer(
         record.name, record.summary, record.arguments, record.work, record.needs, record.extra,
-        record.marker, record.verify, plugin.name, plugin.module, plugin.distribution,
+        record.marker, record.verify, tuple(record.forms), plugin.name, plugin.module, plugin.distribution,
     )  # fmt: skip
 
 
 def _offer(row: list[Any]) -> Offer:
     offer = Offer(*row)
-    return offer._replace(needs=tuple(offer.needs))
+    return offer._replace(needs=tuple(offer.needs), forms=tuple(offer.forms))
 
 
 def _file_name() -> str:

@@ -7,12 +7,16 @@ import os
 
 from harness.cli import arguments as shared
 from harness.errors import HarnessError
+from harness.problems import unknown
+
+FORMATS = ("table", "markdown", "csv", "json")  # the others are of commands of plugins
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(work=show)
     shared.leaderboard(command)
-    command.add_argument("--format", choices=("table", "markdown", "csv", "json"), default="table")
+    form = f"{', '.join(FORMATS)}, or what a plugin's command prints, as latex and typst of `harness table`"
+    command.add_argument("--format", metavar="FORM", default="table", help=form)
     command.add_argument("--sort", metavar="MEASURE", help="the best system by this measure first")
     for what in ("dataset", "measure"):
         text = f"only the {what}s that match (may be repeated)"
@@ -43,6 +47,8 @@ def show(options: argparse.Namespace) -> int:
     )
 
     _check(options)
+    if options.format not in FORMATS:
+        return _of_plugin(options)
     board = board_file.read(options.leaderboard)
     if options.preprocessing:
         tables = preprocessing.tables(board, options.words)
@@ -63,19 +69,42 @@ def show(options: argparse.Namespace) -> int:
         if options.format in ("table", "markdown") and (seeds := means.seed_tables(board)):
             shared.say("\n" + text_tables.of_tables(seeds, options.format), end="")
         return 0
-    from harness.compare import marks
+    from harness.compare import Settings, marks
+    from harness.compare.data import Filters
 
-    marked = marks.against(
-        options.leaderboard, options.baseline, tuple(options.dataset), tuple(options.measure)
-    )
+    filters = Filters(tuple(options.dataset), tuple(options.measure))
+    marked = marks.of(options.leaderboard, Settings("baseline", options.baseline), filters)
     shared.say(text_tables.render(board, options.format, marked.marks))
     shared.say(marked.note)
     return 0
 
 
+def _of_plugin(options: argparse.Namespace) -> int:
+    """Prints a form that a command of a plugin has, by that command."""
+    from harness.cli import plugin_commands
+
+    offers = plugin_commands.load().offers
+    offer = next((offer for offer in offers if options.format in offer.forms), None)
+    if offer is None:
+        forms = [*FORMATS, *(form for offer in offers for form in offer.forms)]
+        raise HarnessError(f"--format {unknown('form', options.format, forms)}")
+    command = argparse.ArgumentParser(prog=f"harness {offer.name}")
+    offer.add_arguments(command)
+    words = [str(options.leaderboard), f"--format={options.format}"]
+    for name in ("sort", "dataset", "measure", "baseline", "beside"):
+        given = getattr(options, name)
+        words += [f"--{name}={value}" for value in (given if isinstance(given, list) else [given]) if value]
+    parsed = command.parse_args(words)
+    return int(parsed.work(parsed))
+
+
 def _check(options: argparse.Namespace) -> None:
     """Raises HarnessError for options that cannot be combined."""
     data = options.format in ("csv", "json")
+    if options.format not in FORMATS and (options.overall or options.preprocessing):
+        raise HarnessError(
+            f"--format {options.format}: has no --overall and no --preprocessing; leave it out"
+        )
     if options.words is not None and not options.preprocessing:
         raise HarnessError("--words: goes with --preprocessing; add that, or leave --words out")
     if options.preprocessing and (options.beside or data):

@@ -1,4 +1,4 @@
-"""Writes a comparison as text for a terminal, Markdown for a pull request, LaTeX for a paper, or JSON."""
+"""Writes a comparison as text for a terminal, Markdown for a pull request, or JSON."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SEEDS = (
     "is within their luck."
 )
 LARGEST = 10  # how many differences it shows if there are more pairs
-FORMATS = ("table", "markdown", "latex", "json")
+FORMATS = ("table", "markdown", "json")
 NARROWEST = 40  # the narrowest width to which prose is wrapped
 TESTS = {
     "randomisation": "paired randomisation test",
@@ -44,8 +44,6 @@ def render(
     as wide as they are."""
     if form == "json":
         return _json(compared, regressions)
-    if form == "latex":
-        return _latex(compared)
     last = [*averages(compared), *judges.tables(compared.judges)]
     if form == "markdown":
         shown = [text_tables.titled(table) for table in (*tables(compared), *last)]
@@ -259,39 +257,3 @@ def _json(compared: Compared, regressions: Sequence[Regression] | None) -> str:
     if regressions is not None:
         data["regressions"] = [item._asdict() for item in regressions]
     return orjson.dumps(data, option=orjson.OPT_INDENT_2).decode() + "\n"
-
-
-def _latex(compared: Compared) -> str:
-    """One LaTeX table for each dataset (for the package booktabs), with systems as rows and measures as
-    columns. Tiers are superscripts; with a baseline, + and - mark what is significantly better and worse."""
-    signs = {
-        (item.dataset, item.measure, item.first): "+" if item.difference > 0 else "-"
-        for item in compared.comparisons
-        if compared.settings.pairs != "all" and item.corrected < compared.settings.alpha
-    }
-    lines = [f"% {method(compared)}"]
-    if compared.settings.pairs == "all":
-        lines.append("% systems that share a letter cannot be told apart in that column")
-    else:
-        lines.append("% + and -: significantly better or worse than what it is compared with")
-    for dataset, items in groupby(compared.standings, key=lambda item: item.dataset):
-        cells = {(item.system, item.measure): item for item in items}
-        systems = list(dict.fromkeys(system for system, _ in cells))
-        measures = list(dict.fromkeys(measure for _, measure in cells))
-        lines += [f"% {dataset}", f"\\begin{{tabular}}{{l{'r' * len(measures)}}}", "\\toprule"]
-        lines += [" & ".join(map(_escaped, ("system", *measures))) + " \\\\", "\\midrule"]
-        for system in systems:
-            row = [_escaped(system)]
-            for measure in measures:
-                item = cells.get((system, measure))
-                mark = (item.tier if item else None) or signs.get((dataset, measure, system), "")
-                row.append("" if item is None else f"{item.mean:.4f}" + (f"$^{{{mark}}}$" if mark else ""))
-            lines.append(" & ".join(row) + " \\\\")
-        lines += ["\\bottomrule", "\\end{tabular}", ""]
-    return "\n".join(lines)
-
-
-def _escaped(text: str) -> str:
-    special = {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
-    special |= {character: f"\\{character}" for character in "&%$#_{}"}
-    return "".join(special.get(character, character) for character in text)

@@ -297,13 +297,6 @@ def test_json_holds_everything(three):
     assert content["comparisons"][1]["lost"] == QUERIES
 
 
-def test_latex_names_are_escaped_and_tiers_are_superscripts(tmp_path):
-    board(tmp_path, {"a_b&c": {"nDCG@10": values(1)}, "d": {"nDCG@10": values(1, 0.3)}})
-    text = render(compare(load([tmp_path]), Settings()), "latex")
-    assert "a\\_b\\&c & " in text
-    assert "$^{a}$ \\\\" in text
-
-
 @pytest.fixture
 def nine(tmp_path):
     """Nine systems, 36 pairs: a large step between each three, nothing within; and a measure that is equal."""
@@ -336,10 +329,9 @@ def test_a_measure_without_any_difference_is_one_line_in_a_terminal(nine):
     assert "d: R@5: both sides of every pair (8) have the same values\n" in render(base, "table")
 
 
-def test_markdown_json_and_latex_stay_whole(nine):
+def test_markdown_and_json_stay_whole(nine):
     assert len(re.findall(r"^\| s\d", render(nine, "markdown"), re.M)) == 2 * (36 + 9)
     assert len(orjson.loads(render(nine, "json"))["comparisons"]) == 72
-    assert render(nine, "latex").count("1.0000$^{a}$") == 9
 
 
 def test_of_few_pairs_all_are_shown_the_largest_difference_first(three):
