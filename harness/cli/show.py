@@ -7,7 +7,6 @@ import os
 
 from harness.cli import arguments as shared
 from harness.errors import HarnessError
-from harness.problems import unknown
 
 FORMATS = ("table", "markdown", "csv", "json")  # the others are of commands of plugins
 
@@ -83,19 +82,11 @@ def _of_plugin(options: argparse.Namespace) -> int:
     """Prints a form that a command of a plugin has, by that command."""
     from harness.cli import plugin_commands
 
-    offers = plugin_commands.load().offers
-    offer = next((offer for offer in offers if options.format in offer.forms), None)
-    if offer is None:
-        forms = [*FORMATS, *(form for offer in offers for form in offer.forms)]
-        raise HarnessError(f"--format {unknown('form', options.format, forms)}")
-    command = argparse.ArgumentParser(prog=f"harness {offer.name}")
-    offer.add_arguments(command)
     words = [str(options.leaderboard), f"--format={options.format}"]
     for name in ("sort", "dataset", "measure", "baseline", "beside"):
         given = getattr(options, name)
         words += [f"--{name}={value}" for value in (given if isinstance(given, list) else [given]) if value]
-    parsed = command.parse_args(words)
-    return int(parsed.work(parsed))
+    return plugin_commands.load().run_form("format", options.format, FORMATS, words)
 
 
 def _check(options: argparse.Namespace) -> None:

@@ -1,4 +1,4 @@
-"""The command `harness table`: a leaderboard as a table of a paper, in LaTeX or Typst."""
+"""A leaderboard as tables: `harness table` for a paper, `harness csv` for pandas or a spreadsheet."""
 
 from __future__ import annotations
 
@@ -14,5 +14,12 @@ def harness_commands() -> Iterable[Command]:
         summary="print a leaderboard as a table for a paper, in LaTeX or Typst",
         arguments="harness_tables.command:arguments",
         work="harness_tables.command:run",
-        forms=("latex", "typst"),
+        formats=("latex", "typst"),
+    )
+    yield Command(
+        name="csv",
+        summary="write the rows of a leaderboard and its values of queries as CSV",
+        arguments="harness_tables.values:arguments",
+        work="harness_tables.values:run",
+        forms=("csv",),
     )
