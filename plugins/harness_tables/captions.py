@@ -60,7 +60,10 @@ def _signs(shown: Shown, has: Signs) -> Iterator[str]:
             yield f"Systems that share a letter in a column do not differ significantly: {method}."
         elif has.marks:
             better = f"{compared.BETTER} and {compared.WORSE}: significantly better and worse"
-            yield f"{better} than {shown.name(options.baseline)} by a {method}."
+            on_means = (
+                "; averages by Holm's correction over the systems" if shown.means and data.averages else ""
+            )
+            yield f"{better} than {shown.name(options.baseline)} by a {method}{on_means}."
         else:
             yield f"No difference from {shown.name(options.baseline)} is significant by a {method}."
     if has.intervals:

@@ -9,6 +9,8 @@ import orjson
 import pytest
 
 from harness.cli import main
+from harness.leaderboard import board_file, means
+from harness.leaderboard.model import Measure
 from harness_tables import latex, typst
 from harness_tables.cells import Column, Look, filled
 
@@ -105,8 +107,18 @@ def test_published_rows_failed_rows_and_tuned_values(table, changed, tmp_path):
     assert "% scifact / bm25 failed: no memory\n" in text
 
 
+def test_averages_that_the_suite_names_have_intervals_and_daggers(table, changed):
+    board = changed(lambda content: content["suite"].update(averages={"Both": ["scifact", "xquad-en"]}))
+    means.with_averages(board_file.read(board)).write()
+    text = table(board, "--average", "--baseline=bm25", "--measure=nDCG@10", "--intervals=below")
+    assert rows(text)["minilm"][2].startswith("0.794$^{\\ddagger}$")
+    assert "[0.770, 0.818]" in text
+    assert "averages by Holm's correction" in text.replace("'{}", "'")
+    assert "Both: the mean of scifact and xquad-en." in text
+
+
 @pytest.mark.parametrize(
-    ("means", "ranks"),
+    ("values", "ranks"),
     [
         ([0.5, 0.4, 0.3], [1, 2, 0]),
         ([0.5, 0.5], [0, 0]),
@@ -114,11 +126,9 @@ def test_published_rows_failed_rows_and_tuned_values(table, changed, tmp_path):
         ([0.5], [0]),
     ],
 )
-def test_what_is_printed_alike_shares_a_place(means, ranks):
-    from harness.leaderboard.model import Measure
-
+def test_what_is_printed_alike_shares_a_place(values, ranks):
     column = Column("d", "m")
-    made = filled([{column: Measure(mean, None, None)} for mean in means], [column], Look(3, False, False))
+    made = filled([{column: Measure(mean, None, None)} for mean in values], [column], Look(3, False, False))
     assert [row[0].rank for row in made] == ranks
 
 
