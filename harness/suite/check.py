@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
@@ -34,7 +33,6 @@ class Checker(SystemForms):
             self.note(root, (), "only one of 'measures' and 'protocol' may be given; remove the other")
         if "measures" not in given and "protocol" not in given:
             self.note(root, (), "nothing to measure; add 'measures: [nDCG@10, R@100]', or a 'protocol'")
-        self.check_names(root)
         datasets, systems, averages = keys.datasets or (), keys.systems or (), keys.averages or {}
         made = tuple(spec._replace(seeds=spec.seeds or (keys.seed,)) for spec in keys.models)
         analyses = tuple(analysis.chosen for analysis in keys.analyses)
@@ -79,19 +77,6 @@ class Checker(SystemForms):
         if problems:
             raise Unsound(problems, suite)
         return suite
-
-    def check_names(self, root: Node) -> None:
-        """Reports names that hold a character that cannot be seen: they are shown, and name files."""
-        for section in ("suite", "datasets", "systems", "models", "averages"):
-            inside = root.value[section].value if section in root.value else ""
-            for name in inside if isinstance(inside, dict) else [str(inside)]:
-                hidden = [each for each in name if unicodedata.category(each) in ("Cc", "Cf", "Zl", "Zp")]
-                if hidden:
-                    path = (section, name) if isinstance(inside, dict) else (section,)
-                    code = f"U+{ord(hidden[0]):04X}"
-                    which = f"{code} ({unicodedata.name(hidden[0], 'a control character')})"
-                    text = f"the name holds the character {which}, which cannot be seen; remove it"
-                    self.note(root.at(path), path, text)
 
     def check_groups(self, root: Node, scored: set[str], keys: SuiteKeys) -> None:
         """Checks that averages, and analyses of several datasets, are of scored datasets."""
