@@ -25,12 +25,6 @@ def arguments(command: argparse.ArgumentParser) -> None:
     baseline = "mark what is significantly better (†) or worse (‡) than this system"
     command.add_argument("--baseline", metavar="SYSTEM", help=baseline)
     shared.beside(command)
-    command.add_argument(
-        "--preprocessing", action="store_true", help="instead: what the context-augmenters cost"
-    )
-    command.add_argument(
-        "--words", type=_words, metavar="N", help="with --preprocessing: project to a corpus of N words"
-    )
 
 
 def show(options: argparse.Namespace) -> int:
@@ -39,7 +33,6 @@ def show(options: argparse.Namespace) -> int:
         board_file,
         means,
         overall,
-        preprocessing,
         published,
         selection,
         text_tables,
@@ -49,12 +42,6 @@ def show(options: argparse.Namespace) -> int:
     if options.format not in FORMATS:
         return _of_plugin(options)
     board = board_file.read(options.leaderboard)
-    if options.preprocessing:
-        tables = preprocessing.tables(board, options.words)
-        if not tables:
-            raise HarnessError(f"{board.data.name}: no row has the cost of a context; run a system with one")
-        shared.say(text_tables.of_tables(tables, options.format), end="", form=options.format)
-        return 0
     board = published.beside(board, [board_file.read(path) for path in options.beside])
     board = selection.selected(board, options.dataset, options.measure, options.sort)
     if options.overall:
@@ -92,25 +79,9 @@ def _of_plugin(options: argparse.Namespace) -> int:
 def _check(options: argparse.Namespace) -> None:
     """Raises HarnessError for options that cannot be combined."""
     data = options.format in ("csv", "json")
-    if options.format not in FORMATS and (options.overall or options.preprocessing):
-        raise HarnessError(
-            f"--format {options.format}: has no --overall and no --preprocessing; leave it out"
-        )
-    if options.words is not None and not options.preprocessing:
-        raise HarnessError("--words: goes with --preprocessing; add that, or leave --words out")
-    if options.preprocessing and (options.beside or data):
-        raise HarnessError("--preprocessing: has no --beside, and the formats are table and markdown")
+    if options.format not in FORMATS and options.overall:
+        raise HarnessError(f"--format {options.format}: has no --overall; leave it out")
     if options.overall and (options.baseline is not None or options.sort is not None):
         raise HarnessError("--overall: is sorted by each measure's mean; leave out --sort and --baseline")
     if options.baseline is not None and data:
         raise HarnessError("--baseline: marks tables only; `harness compare --format json` has the numbers")
-
-
-def _words(text: str) -> float:
-    try:
-        words = float(text.replace(",", ""))
-    except ValueError:
-        words = 0.0
-    if not 0 < words < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected a number of words, as 1.8e9, got '{text}'")
-    return words

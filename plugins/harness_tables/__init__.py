@@ -1,4 +1,4 @@
-"""A leaderboard as tables: `harness table` for a paper, `harness csv` for pandas or a spreadsheet."""
+"""A leaderboard as tables: for a paper, of what context costs, and for pandas or a spreadsheet."""
 
 from __future__ import annotations
 
@@ -15,6 +15,12 @@ def harness_commands() -> Iterable[Command]:
         arguments="harness_tables.command:arguments",
         work="harness_tables.command:run",
         formats=("latex", "typst"),
+    )
+    yield Command(
+        name="preprocessing",
+        summary="print what the context-augmenters of a leaderboard cost",
+        arguments="harness_tables.preprocessing:arguments",
+        work="harness_tables.preprocessing:run",
     )
     yield Command(
         name="csv",

@@ -149,7 +149,7 @@ def test_show_prints_the_table_that_the_command_prints(form, table, capsys):
         (["table", "--baseline=bm2"], "--baseline bm2: matches no system; did you mean 'bm25'?"),
         (["table", "--baseline=bm25", "--tiers"], "--tiers: compares all pairs, --baseline each with one; "),
         (["show", "--format=latx"], "--format unknown form 'latx'; did you mean 'latex'?"),
-        (["show", "--format=latex", "--overall"], "--format latex: has no --overall and no --preprocessing"),
+        (["show", "--format=latex", "--overall"], "--format latex: has no --overall; leave it out"),
     ],
 )
 def test_mistakes_are_named(words, problem, capsys):
