@@ -180,7 +180,8 @@ def _of_entry(entry: Entry) -> Offer:
 
 
 def _offer(row: list[Any]) -> Offer:
-    return Offer(*(tuple(cell) if isinstance(cell, list) else cell for cell in row))
+    cells: list[Any] = [tuple(cell) if isinstance(cell, list) else cell for cell in row]
+    return Offer(*cells)
 
 
 def _file_name() -> str:
