@@ -10,7 +10,12 @@ from typing import TypeVar
 from harness.problems import Keys, Place, Problem
 
 T = TypeVar("T")
-CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# Control characters, and characters that cannot be seen or change the direction of a text. The joiners 200c
+# and 200d belong to the spelling of some scripts, and stand only between other than ASCII characters there.
+CONTROLS = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    r"\ufff9-\ufffb\U000e0000-\U000e007f]|(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])"
+)
 
 
 class HarnessError(Exception):
@@ -59,8 +64,8 @@ class Terminated(BaseException):
 
 
 def printable(text: str) -> str:
-    """The text with control characters escaped, so that data in a message cannot move a terminal's cursor or
-    change its colours."""
+    """The text with control characters and invisible ones escaped, so that data in a message cannot move a
+    terminal's cursor, change its colours, or look like another text."""
     return CONTROLS.sub(lambda match: ascii(match[0])[1:-1], text)
 
 

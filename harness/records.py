@@ -279,6 +279,8 @@ class Command:
     extra: str | None = None
     marker: str | None = None  # a file by which a folder that the command wrote is known
     verify: str | None = None  # (Path) -> int; what `harness verify` does with such a folder
+    formats: tuple[str, ...] = ()  # what `harness show LEADERBOARD --format FORMAT` prints by this command
+    forms: tuple[str, ...] = ()  # what `harness export LEADERBOARD --form FORM --out DIR` writes by it
 
     def __post_init__(self) -> None:
         for named in filter(None, (self.arguments, self.work, self.verify)):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib.util
+import os
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -152,16 +153,36 @@ def _loaded(manager: _Manager, point: EntryPoint) -> tuple[list[tuple[str, Any]]
         if crash is not None:
             return [], crash
     try:
-        written_for = 1 if point.distribution == OWN else _api_of(point)
-        if written_for > API:
-            return [], (
-                f"it was written for API {written_for}, and this harness has API {API}; "
-                f"upgrade {OWN}, or install an earlier version of {point.distribution}"
-            )
-        with contextlib.redirect_stdout(sys.stderr):  # a command's output may be read by a program
+        with output_to_stderr():
+            written_for = 1 if point.distribution == OWN else _api_of(point)
+            if written_for > API:
+                return [], (
+                    f"it was written for API {written_for}, and this harness has API {API}; "
+                    f"upgrade {OWN}, or install an earlier version of {point.distribution}"
+                )
             return _records(manager, point), None
     except (Exception, SystemExit) as problem:
         return [], f"{type(problem).__name__}: {problem}".partition("\n")[0]
+
+
+@contextlib.contextmanager
+def output_to_stderr() -> Iterator[None]:
+    """In the body, what a plugin or a program that it starts prints goes to the standard error, because
+    another program may read a command's output."""
+    saved = -1
+    with contextlib.suppress(AttributeError, OSError, ValueError):  # an output may be closed, or be no file
+        sys.stdout.flush()
+        saved = os.dup(1)
+        os.dup2(2, 1)
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    finally:
+        if saved >= 0:
+            with contextlib.suppress(AttributeError, OSError, ValueError):
+                sys.__stdout__.flush()  # type: ignore[union-attr]
+            os.dup2(saved, 1)
+            os.close(saved)
 
 
 def _api_of(point: EntryPoint) -> int:

@@ -29,7 +29,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--alpha", type=shared.share, default=0.05, metavar="P", help="default 0.05")
     guard = "exit with 3 if a measure fell by more than its tolerance, or significantly without one"
     command.add_argument("--fail-on-regression", nargs="*", metavar="MEASURE=TOLERANCE", help=guard)
-    command.add_argument("--format", choices=("table", "markdown", "latex", "json"), default="table")
+    command.add_argument("--format", choices=("table", "markdown", "json"), default="table")
 
 
 def run(options: argparse.Namespace) -> int:

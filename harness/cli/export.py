@@ -11,12 +11,18 @@ from harness.cli.kinds import EXPORTS
 def arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(work=export)
     shared.leaderboard(command)
-    command.add_argument("--form", choices=EXPORTS, required=True, help="what to write")
+    form = f"what to write: {', '.join(EXPORTS)}, or what a plugin's command writes, as csv"
+    command.add_argument("--form", metavar="FORM", required=True, help=form)
     shared.out(command, "where it goes")
     shared.store(command)
 
 
 def export(options: argparse.Namespace) -> int:
+    if options.form not in EXPORTS:
+        from harness.cli import plugin_commands
+
+        words = [str(options.leaderboard), f"--out={options.out}"]
+        return plugin_commands.load().run_form("form", options.form, EXPORTS, words)
     from harness.exchange import export
     from harness.leaderboard import board_file
     from harness.problems import shown_path

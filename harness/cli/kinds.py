@@ -13,7 +13,7 @@ SCAFFOLDS = (
 ENGINES = ("local", "ray")
 RUN_FORMS = ("trec", "rocketqa", "msmarco", "tevatron", "dureader")
 EXPORTS = (
-    "trec", "ir-metadata", "mteb", "csv", "model", "results", "tevatron-training",
+    "trec", "ir-metadata", "mteb", "model", "results", "tevatron-training",
     "sentence-transformers-training", "msmarco", "rocketqa", "tevatron", "dureader",
 )  # fmt: skip
 COLLECTION_FORMS = ("beir", "dureader", "t2ranking", "trec", "mteb", "pool")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from harness.catalogue import Entry
 
-FORM = 1  # of the kept file
+FORM = 2  # of the kept file
 METADATA = (".dist-info", ".egg-info")
 
 
@@ -40,6 +40,8 @@ class Offer(NamedTuple):
     extra: str | None
     marker: str | None
     verify: str | None
+    formats: tuple[str, ...]
+    forms: tuple[str, ...]
     plugin: str
     module: str
     distribution: str
@@ -109,6 +111,20 @@ class Commands(NamedTuple):
             text += f"; these plugins did not load and might have offered it: {', '.join(self.broken)}"
         raise HarnessError(text)
 
+    def run_form(self, option: str, form: str, own: Collection[str], words: list[str]) -> int:
+        """Runs the command that has this form of `harness show` (`option` is "format") or of `harness export`
+        ("form"). Raises HarnessError, with the forms that there are, if none has it."""
+        import argparse
+
+        having = [(each, offer) for offer in self.offers for each in getattr(offer, f"{option}s")]
+        offer = next((offer for each, offer in having if each == form), None)
+        if offer is None:
+            raise HarnessError(f"--{option} {unknown('form', form, [*own, *(each for each, _ in having)])}")
+        command = argparse.ArgumentParser(prog=f"harness {offer.name}")
+        offer.add_arguments(command)
+        options = command.parse_args(words)
+        return int(options.work(options))
+
 
 def load() -> Commands:
     """The commands of all installed plugins, by name."""
@@ -158,13 +174,14 @@ def _of_entry(entry: Entry) -> Offer:
     record, plugin = entry
     return Offer(
         record.name, record.summary, record.arguments, record.work, record.needs, record.extra,
-        record.marker, record.verify, plugin.name, plugin.module, plugin.distribution,
+        record.marker, record.verify, record.formats, record.forms, plugin.name, plugin.module,
+        plugin.distribution,
     )  # fmt: skip
 
 
 def _offer(row: list[Any]) -> Offer:
-    offer = Offer(*row)
-    return offer._replace(needs=tuple(offer.needs))
+    cells: list[Any] = [tuple(cell) if isinstance(cell, list) else cell for cell in row]
+    return Offer(*cells)
 
 
 def _file_name() -> str:

@@ -8,26 +8,23 @@ import os
 from harness.cli import arguments as shared
 from harness.errors import HarnessError
 
+FORMATS = ("table", "markdown", "csv", "json")  # the others are of commands of plugins
+
 
 def arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(work=show)
     shared.leaderboard(command)
-    command.add_argument("--format", choices=("table", "markdown", "csv", "json"), default="table")
+    form = f"{', '.join(FORMATS)}, or what a plugin's command prints, as latex and typst of `harness table`"
+    command.add_argument("--format", metavar="FORM", default="table", help=form)
     command.add_argument("--sort", metavar="MEASURE", help="the best system by this measure first")
     for what in ("dataset", "measure"):
         text = f"only the {what}s that match (may be repeated)"
         command.add_argument(f"--{what}", action="append", default=[], metavar="GLOB", help=text)
     overall = "instead a table a measure: all datasets side by side, with ranks, their mean and the mean"
     command.add_argument("--overall", action="store_true", help=overall)
-    baseline = "mark what is significantly better (+) or worse (-) than this system"
+    baseline = "mark what is significantly better (†) or worse (‡) than this system"
     command.add_argument("--baseline", metavar="SYSTEM", help=baseline)
     shared.beside(command)
-    command.add_argument(
-        "--preprocessing", action="store_true", help="instead: what the context-augmenters cost"
-    )
-    command.add_argument(
-        "--words", type=_words, metavar="N", help="with --preprocessing: project to a corpus of N words"
-    )
 
 
 def show(options: argparse.Namespace) -> int:
@@ -36,20 +33,15 @@ def show(options: argparse.Namespace) -> int:
         board_file,
         means,
         overall,
-        preprocessing,
         published,
         selection,
         text_tables,
     )
 
     _check(options)
+    if options.format not in FORMATS:
+        return _of_plugin(options)
     board = board_file.read(options.leaderboard)
-    if options.preprocessing:
-        tables = preprocessing.tables(board, options.words)
-        if not tables:
-            raise HarnessError(f"{board.data.name}: no row has the cost of a context; run a system with one")
-        shared.say(text_tables.of_tables(tables, options.format), end="", form=options.format)
-        return 0
     board = published.beside(board, [board_file.read(path) for path in options.beside])
     board = selection.selected(board, options.dataset, options.measure, options.sort)
     if options.overall:
@@ -63,34 +55,33 @@ def show(options: argparse.Namespace) -> int:
         if options.format in ("table", "markdown") and (seeds := means.seed_tables(board)):
             shared.say("\n" + text_tables.of_tables(seeds, options.format), end="")
         return 0
-    from harness.compare import marks
+    from harness.compare import Settings, marks
+    from harness.compare.data import Filters
 
-    marked = marks.against(
-        options.leaderboard, options.baseline, tuple(options.dataset), tuple(options.measure)
-    )
+    filters = Filters(tuple(options.dataset), tuple(options.measure))
+    marked = marks.of(options.leaderboard, Settings("baseline", options.baseline), filters)
     shared.say(text_tables.render(board, options.format, marked.marks))
     shared.say(marked.note)
     return 0
 
 
+def _of_plugin(options: argparse.Namespace) -> int:
+    """Prints a form that a command of a plugin has, by that command."""
+    from harness.cli import plugin_commands
+
+    words = [str(options.leaderboard), f"--format={options.format}"]
+    for name in ("sort", "dataset", "measure", "baseline", "beside"):
+        given = getattr(options, name)
+        words += [f"--{name}={value}" for value in (given if isinstance(given, list) else [given]) if value]
+    return plugin_commands.load().run_form("format", options.format, FORMATS, words)
+
+
 def _check(options: argparse.Namespace) -> None:
     """Raises HarnessError for options that cannot be combined."""
     data = options.format in ("csv", "json")
-    if options.words is not None and not options.preprocessing:
-        raise HarnessError("--words: goes with --preprocessing; add that, or leave --words out")
-    if options.preprocessing and (options.beside or data):
-        raise HarnessError("--preprocessing: has no --beside, and the formats are table and markdown")
+    if options.format not in FORMATS and options.overall:
+        raise HarnessError(f"--format {options.format}: has no --overall; leave it out")
     if options.overall and (options.baseline is not None or options.sort is not None):
         raise HarnessError("--overall: is sorted by each measure's mean; leave out --sort and --baseline")
     if options.baseline is not None and data:
         raise HarnessError("--baseline: marks tables only; `harness compare --format json` has the numbers")
-
-
-def _words(text: str) -> float:
-    try:
-        words = float(text.replace(",", ""))
-    except ValueError:
-        words = 0.0
-    if not 0 < words < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected a number of words, as 1.8e9, got '{text}'")
-    return words

@@ -8,7 +8,7 @@ import orjson
 
 from harness.compare.diff import Change, Diff, Moved
 from harness.leaderboard import text_tables
-from harness.leaderboard.text_tables import Table
+from harness.leaderboard.text_tables import PAIR_SAYS, Table, sign
 
 NAMED = 5  # how many systems of a change are named
 LISTED = 20  # how many changes, new rows and missing rows are listed
@@ -36,7 +36,7 @@ def render(diff: Diff, form: str, every: bool = False) -> str:
         parts.append(f"{diff.same} row{'s have' if diff.same > 1 else ' has'} the same numbers in both.")
     if any(item.comparison for item in diff.moved):
         parts.append(
-            "A star marks a significant difference (paired randomisation test, step-down max-T within each "
+            f"{PAIR_SAYS} (paired randomisation test, step-down max-T within each "
             f"dataset and measure, below {diff.alpha:g}); 95 % bootstrap intervals of each difference."
         )
     parts += [f"Note: {note}." for note in diff.notes]
@@ -78,9 +78,12 @@ def _tables(diff: Diff, every: bool) -> tuple[list[Table], list[str]]:
             if every or label == first:
                 tables.append(_table(f"{dataset}: {label}", items, diff.alpha))
         rest = [item for label, items in by_measure.items() if label != first for item in items]
-        sure = [item for item in rest if _star(item, diff.alpha)]
+        sure = [item for item in rest if _sign(item, diff.alpha)]
         if rest and not every:
-            differences = [f"{item.system} {item.measure} {item.after - item.before:+.4f}*" for item in sure]
+            differences = [
+                f"{item.system} {item.measure} {item.after - item.before:+.4f}{_sign(item, diff.alpha)}"
+                for item in sure
+            ]
             others = f"{len(rest)} mean{'s' if len(rest) > 1 else ''} of other measures"
             shown = ", ".join(differences) or "none significantly"
             further.append(f"{dataset}: {others} changed, {shown} (--every shows them)")
@@ -94,7 +97,7 @@ def _table(title: str, items: list[Moved], alpha: float) -> Table:
 
 def _cells(item: Moved, alpha: float) -> tuple[str, ...]:
     cells = [item.system, f"{item.before:.4f}", f"{item.after:.4f}", f"{item.after - item.before:+.4f}"]
-    cells[-1] += "*" if _star(item, alpha) else ""
+    cells[-1] += _sign(item, alpha)
     tested = item.comparison
     if tested is None:
         cells += ["", "", ""]
@@ -105,8 +108,9 @@ def _cells(item: Moved, alpha: float) -> tuple[str, ...]:
     return (*cells, " -> ".join(value for value in known if value is not None))
 
 
-def _star(item: Moved, alpha: float) -> bool:
-    return item.comparison is not None and item.comparison.corrected < alpha
+def _sign(item: Moved, alpha: float) -> str:
+    tested = item.comparison
+    return "" if tested is None else sign(tested.difference, tested.corrected < alpha)
 
 
 def _plain(diff: Diff) -> dict[str, object]:

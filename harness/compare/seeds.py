@@ -12,7 +12,7 @@ from harness.compare.data import Loaded
 from harness.compare.fields import Column, Field
 from harness.compare.stats import family
 from harness.compare.stats.block import pseudo_values
-from harness.leaderboard.text_tables import Table
+from harness.leaderboard.text_tables import Table, sign
 from harness.scoring import seeds
 
 
@@ -88,7 +88,7 @@ def tables(items: Sequence[Recipes], alpha: float) -> list[Table]:
             (
                 f"{item.first} - {item.second}",
                 f"{item.seeds[0]}/{item.seeds[1]}",
-                f"{item.difference:+.4f}" + ("*" if item.corrected < alpha else ""),
+                f"{item.difference:+.4f}{sign(item.difference, item.corrected < alpha)}",
                 f"[{item.interval[0]:+.3f}, {item.interval[1]:+.3f}]",
                 f"{item.seed_error:.4f}",
                 f"{item.p:.4f}",

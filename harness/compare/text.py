@@ -1,4 +1,4 @@
-"""Writes a comparison as text for a terminal, Markdown for a pull request, LaTeX for a paper, or JSON."""
+"""Writes a comparison as text for a terminal, Markdown for a pull request, or JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harness.compare import judges, seeds
 from harness.compare.regressions import Regression
 from harness.compare.significance import FAMILIES, Compared, Comparison, Standing
 from harness.leaderboard import text_tables
-from harness.leaderboard.text_tables import Table
+from harness.leaderboard.text_tables import PAIR_SAYS, Table, sign
 from harness.types import JSON
 
 PAIRS = 30  # the most pairs that a terminal shows in one table
@@ -23,7 +23,7 @@ SEEDS = (
     "is within their luck."
 )
 LARGEST = 10  # how many differences it shows if there are more pairs
-FORMATS = ("table", "markdown", "latex", "json")
+FORMATS = ("table", "markdown", "json")
 NARROWEST = 40  # the narrowest width to which prose is wrapped
 TESTS = {
     "randomisation": "paired randomisation test",
@@ -44,8 +44,6 @@ def render(
     as wide as they are."""
     if form == "json":
         return _json(compared, regressions)
-    if form == "latex":
-        return _latex(compared)
     last = [*averages(compared), *judges.tables(compared.judges)]
     if form == "markdown":
         shown = [text_tables.titled(table) for table in (*tables(compared), *last)]
@@ -125,7 +123,7 @@ def averages(compared: Compared) -> list[Table]:
         rows = tuple(
             (
                 f"{item.first} - {item.second}",
-                f"{item.difference:+.4f}" + ("*" if item.corrected < alpha else ""),
+                f"{item.difference:+.4f}{sign(item.difference, item.corrected < alpha)}",
                 f"[{item.interval[0]:+.3f}, {item.interval[1]:+.3f}]",
                 _p(item.p),
                 _p(item.corrected),
@@ -193,7 +191,7 @@ def _comparisons(title: str, items: Sequence[Comparison], alpha: float) -> Table
         rows.append(
             (
                 f"{item.first} - {item.second}",
-                f"{item.difference:+.4f}" + ("*" if item.corrected < alpha else ""),
+                f"{item.difference:+.4f}{sign(item.difference, item.corrected < alpha)}",
                 f"[{item.interval[0]:+.3f}, {item.interval[1]:+.3f}]",
                 _p(item.p),
                 _p(item.corrected),
@@ -215,7 +213,7 @@ def _page(
     parts = [] if regressions is None else [_regression_list(regressions, mark)]
     explained = [
         f"{method(compared)}.",
-        "A star marks a significant difference; the intervals are each of one difference alone (2,000 "
+        f"{PAIR_SAYS}; the intervals are each of one difference alone (2,000 "
         "bootstrap resamples of the queries); the effect is Hedges' g; detectable is the difference that "
         "so many queries would have shown with a power of 0.8 after the correction.",
     ]
@@ -259,39 +257,3 @@ def _json(compared: Compared, regressions: Sequence[Regression] | None) -> str:
     if regressions is not None:
         data["regressions"] = [item._asdict() for item in regressions]
     return orjson.dumps(data, option=orjson.OPT_INDENT_2).decode() + "\n"
-
-
-def _latex(compared: Compared) -> str:
-    """One LaTeX table for each dataset (for the package booktabs), with systems as rows and measures as
-    columns. Tiers are superscripts; with a baseline, + and - mark what is significantly better and worse."""
-    signs = {
-        (item.dataset, item.measure, item.first): "+" if item.difference > 0 else "-"
-        for item in compared.comparisons
-        if compared.settings.pairs != "all" and item.corrected < compared.settings.alpha
-    }
-    lines = [f"% {method(compared)}"]
-    if compared.settings.pairs == "all":
-        lines.append("% systems that share a letter cannot be told apart in that column")
-    else:
-        lines.append("% + and -: significantly better or worse than what it is compared with")
-    for dataset, items in groupby(compared.standings, key=lambda item: item.dataset):
-        cells = {(item.system, item.measure): item for item in items}
-        systems = list(dict.fromkeys(system for system, _ in cells))
-        measures = list(dict.fromkeys(measure for _, measure in cells))
-        lines += [f"% {dataset}", f"\\begin{{tabular}}{{l{'r' * len(measures)}}}", "\\toprule"]
-        lines += [" & ".join(map(_escaped, ("system", *measures))) + " \\\\", "\\midrule"]
-        for system in systems:
-            row = [_escaped(system)]
-            for measure in measures:
-                item = cells.get((system, measure))
-                mark = (item.tier if item else None) or signs.get((dataset, measure, system), "")
-                row.append("" if item is None else f"{item.mean:.4f}" + (f"$^{{{mark}}}$" if mark else ""))
-            lines.append(" & ".join(row) + " \\\\")
-        lines += ["\\bottomrule", "\\end{tabular}", ""]
-    return "\n".join(lines)
-
-
-def _escaped(text: str) -> str:
-    special = {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
-    special |= {character: f"\\{character}" for character in "&%$#_{}"}
-    return "".join(special.get(character, character) for character in text)

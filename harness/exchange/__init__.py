@@ -14,7 +14,6 @@ from harness.exchange import (
     mteb_export,
     results_export,
     run_form_export,
-    table_export,
     training_export,
     trec_export,
 )
@@ -31,7 +30,6 @@ FORMS: dict[str, Writer] = {
     "trec": trec_export.write,
     "ir-metadata": ir_metadata.write,
     "mteb": mteb_export.write,
-    "csv": table_export.write,
     "model": model_export.write,
     "results": results_export.write,
     **{form: partial(training_export.write, form=form) for form in training_export.FORMS},

@@ -85,9 +85,10 @@ def read_runs(paths: Sequence[Path], naming: Naming = "file", form: str | None =
             problems.append(str(error))
             continue
         system = read.run.tag if naming == "tag" else name_of(path)
-        if why_no_file(system) is not None:
+        reason = why_no_file(system)
+        if reason is not None:
             other = "file" if naming == "tag" else "tag"
-            problems.append(f"{path}: '{system}' cannot name a system; rename it, or name by {other}")
+            problems.append(f"{path}: '{system}' cannot name a system: {reason}, or name by {other}")
         elif system in by_system:
             problem = f"the name '{system}' is that of {by_system[system].path} already"
             problems.append(f"{path}: {problem}; rename the {naming} of one, or leave one out")

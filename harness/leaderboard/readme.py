@@ -15,6 +15,7 @@ from harness.leaderboard.text_tables import (
     escaped,
     failures,
     markdown,
+    prose,
     shown_name,
     tables,
     tuned,
@@ -58,7 +59,7 @@ def page(board: Leaderboard, command: str) -> str:
     data = board.data
     parts = [MARK, f"# {escaped(data.name)}", ""]
     if data.description:
-        parts += [data.description, ""]
+        parts += [prose(data.description), ""]
     for dataset, table in zip(data.datasets, tables(board, True), strict=True):
         parts += [f"## {escaped(table.title)}", "", markdown(table)]
         parts += _slices(board, dataset.name)
@@ -91,9 +92,9 @@ def page(board: Leaderboard, command: str) -> str:
 
 def claims_page(board: Leaderboard, command: str) -> str:
     """The text of the README of a leaderboard whose numbers were neither run nor scored here."""
-    parts = [MARK, f"# {board.data.name}", "", board.data.description, ""]
+    parts = [MARK, f"# {escaped(board.data.name)}", "", prose(board.data.description), ""]
     for table in tables(board):
-        parts += [f"## {table.title}", "", markdown(table)]
+        parts += [f"## {escaped(table.title)}", "", markdown(table)]
     return "\n".join([*parts, REPRODUCED, "", "```", command, "```", ""])
 
 
@@ -150,7 +151,11 @@ def _slices(board: Leaderboard, dataset: str) -> list[str]:
             parts = [row.slices[name].measures.get(label) if name in row.slices else None for name in names]
             lines.append((row.system, *(f"{part.mean:.3f}" if part else "" for part in parts)))
     head = ("system", *(f"{name} ({counts[name]})" for name in names))
-    return [f"{label} by slice (number of queries in brackets):", "", markdown(Table("", head, tuple(lines)))]
+    return [
+        f"{escaped(label)} by slice (number of queries in brackets):",
+        "",
+        markdown(Table("", head, tuple(lines))),
+    ]
 
 
 def _contexts(board: Leaderboard) -> list[str]:
@@ -197,7 +202,7 @@ def _limits(board: Leaderboard, dataset: str) -> list[str]:
         shown = ["" if value is None else f"{value:.3f}" for value in values]
         lines.append((shown_name(row, row.split), *shown))
     table = markdown(Table("", ("system", *(LIMITS[kind] for kind in kinds)), tuple(lines)))
-    return [f"What {label} could have been, and how much of what it reads is judged:", "", table]
+    return [f"What {escaped(label)} could have been, and how much of what it reads is judged:", "", table]
 
 
 def _notes(board: Leaderboard) -> list[str]:
@@ -207,7 +212,7 @@ def _notes(board: Leaderboard) -> list[str]:
         unknown = dataset.counts.get("judgements_of_unknown_passages")
         if unknown:
             text = f"{unknown} judgements name passages that the corpus lacks"
-            notes.append(f"- {dataset.name}: {text}; they stay in the denominators.")
+            notes.append(f"- {escaped(dataset.name)}: {text}; they stay in the denominators.")
     for row in board.rows:
-        notes += [f"- {row.name}: {' '.join(flag.split())}." for flag in row.flags]
+        notes += [f"- {escaped(row.name)}: {prose(' '.join(flag.split()))}." for flag in row.flags]
     return notes + [f"- Tuned: {escaped(line)}." for line in tuned(board)]

@@ -4,25 +4,38 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 import orjson
 
+from harness.errors import printable
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import Dataset, Measure, Row, Tuning
 from harness.types import JSON
 
 FORMATS = ("table", "markdown", "csv", "json")
-Marks: TypeAlias = Mapping[tuple[str, str, str, str], str]  # (dataset, column, system, origin) -> + or -
+Marks: TypeAlias = Mapping[tuple[str, str, str, str], str]  # (dataset, column, system, origin) -> sign
 SHOWN = 3  # how many rows are named for each flag
+BEST, BETTER, WORSE = "*", "†", "‡"  # the signs of all tables
+BEST_SAYS = f"A star ({BEST}) marks the best value of a column."
+NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # what begins one in spreadsheets
+CODE = re.compile(r"(?<!`)(`[^`]+`)(?!`)")
+PAIR_SAYS = f"{BETTER} and {WORSE} mark a difference that is significantly above and below 0"
 
 
 class Table(NamedTuple):
     title: str
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+
+
+def sign(difference: float, significant: bool) -> str:
+    """The sign of a difference: nothing if it is not significant."""
+    return (BETTER if difference > 0 else WORSE) if significant else ""
 
 
 def tables(board: Leaderboard, intervals: bool = False, marks: Marks | None = None) -> list[Table]:
@@ -74,11 +87,17 @@ def render(board: Leaderboard, form: str, marks: Marks | None = None) -> str:
     if form in ("csv", "json"):
         return of_records(board.records(), form)
     if form == "markdown":
-        return "\n".join(map(titled, [*tables(board, True, marks), *averages(board, True)]))
-    notes = [*(f"tuned: {line}" for line in tuned(board)), *flagged(board), *failures(board)]
+        shown = [*tables(board, True, marks), *averages(board, True)]
+        return "\n".join([*map(titled, shown), *(f"{line}\n" for line in _legend(shown))])
+    shown = [*tables(board, marks=marks), *averages(board)]
+    notes = [*_legend(shown), *(f"tuned: {line}" for line in tuned(board)), *flagged(board), *failures(board)]
     below = "".join(f"{line}\n" for line in notes)
-    shown = (*tables(board, marks=marks), *averages(board))
     return "\n".join([*map(plain, shown), *([below] if notes else [])])
+
+
+def _legend(shown: Sequence[Table]) -> list[str]:
+    starred = any(BEST in cell for table in shown for row in table.rows for cell in row[1:])
+    return [BEST_SAYS] if starred else []
 
 
 def of_tables(shown: Sequence[Table], form: str) -> str:
@@ -101,8 +120,18 @@ def of_records(records: Sequence[Mapping[str, JSON]], form: str) -> str:
     out = io.StringIO()
     writer = csv.DictWriter(out, list(records[0]) if records else [], lineterminator="\n")
     writer.writeheader()
-    writer.writerows(records)
+    writer.writerows({key: harmless(value) for key, value in record.items()} for record in records)
     return out.getvalue()
+
+
+def harmless(value: JSON) -> JSON:
+    """A cell of a CSV file. A text that a spreadsheet would compute as a formula gets an apostrophe before
+    it, and control characters are escaped; numbers stay as they are."""
+    if not isinstance(value, str):
+        return value
+    text = printable(value)
+    formula = text.lstrip().startswith(FORMULA) and not NUMBER.fullmatch(text)
+    return f"'{text}" if formula else text
 
 
 def plain(table: Table, width: int | None = None) -> str:
@@ -214,7 +243,7 @@ def _size(dataset: Dataset) -> str:
 def _cell(measure: Measure | None, best: float | None, intervals: bool) -> str:
     if measure is None:
         return ""
-    star = "*" if measure.mean == best else ""
+    star = BEST if measure.mean == best else ""
     if measure.sources:  # a published number: only the digits that the paper prints
         return f"{measure.mean:.{measure.sources[0].digits}f}{star}"
     text = f"{measure.mean:.4f}{star}"
@@ -248,10 +277,22 @@ def _seconds(row: Row) -> str:
 
 
 def escaped(text: str) -> str:
-    """The text on one line, with the special characters of Markdown escaped."""
-    for character in "\\|`<>":
-        text = text.replace(character, f"\\{character}")
-    return " ".join(text.split())
+    """The text on one line, with what is special in Markdown escaped: it gives no HTML, image or link."""
+    return _inert(" ".join(printable(text).split()))
+
+
+def prose(text: str) -> str:
+    """Paragraphs that a person wrote, as Markdown. Only `code` stays code."""
+    paragraphs = [" ".join(printable(part).split()) for part in re.split(r"\n\s*\n", text)]
+    return "\n\n".join(
+        "".join(part if place % 2 else _inert(part) for place, part in enumerate(CODE.split(paragraph)))
+        for paragraph in paragraphs
+    )
+
+
+def _inert(text: str) -> str:
+    text = re.sub(r"([\\|`<>]|\](?=[(\[:]))", r"\\\1", text)
+    return re.sub(r":(?=//)|www(?=\.)", r"\g<0>\\", text, flags=re.IGNORECASE)  # GitHub makes links of these
 
 
 def _width(text: str) -> int:

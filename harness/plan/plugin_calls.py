@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from harness.catalogue import params
+from harness.catalogue import output_to_stderr, params
 from harness.contracts import Source
 from harness.errors import ContractError, HarnessError, Terminated, check_is
 from harness.plan import keys
@@ -36,7 +36,7 @@ def guarded(name: str, timeout: float | None) -> Iterator[None]:
     mistake, and for a call that takes longer than the suite's timeout. The timeout holds in the main thread
     only, where Python can interrupt a call."""
     try:
-        with _limited(timeout):
+        with _limited(timeout), output_to_stderr():
             yield
     except (HarnessError, Broken, KeyboardInterrupt, Terminated):
         raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -144,4 +145,7 @@ def why_no_file(name: str) -> str | None:
     for character in name:
         if character in UNFIT or ord(character) < 32:
             return f"it has {character!r}; use letters, digits, + - _ , ="
+        if unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp"):
+            what = f"U+{ord(character):04X} ({unicodedata.name(character, 'a control character')})"
+            return f"it has the character {what}, which cannot be seen; remove it"
     return None

@@ -48,7 +48,7 @@ def test_a_line_is_no_wider_than_the_terminal(made, words, width, monkeypatch):
     assert any(len(line) > width for line in made.command(*words).out.splitlines())
 
 
-@pytest.mark.parametrize("form", ["table", "markdown", "latex", "json"])
+@pytest.mark.parametrize("form", ["table", "markdown", "json"])
 def test_the_same_comparison_gives_the_same_bytes(made, form):
     one, two = (made.command("compare", made.out, "--format", form).out for _ in range(2))
     assert one == two

@@ -58,13 +58,13 @@ def test_rows_that_moved_have_intervals_and_the_others_are_counted(pair):
     assert "0.2" not in f"{fused.comparison.difference:.1f}"
 
 
-def test_the_screen_has_changes_rows_and_what_the_star_means(pair, capsys):
+def test_the_screen_has_changes_rows_and_what_the_daggers_mean(pair, capsys):
     assert main(["diff", str(pair[0]), str(pair[1])]) == 0
     text = capsys.readouterr().out
     assert "  bm25: k1 0.9 -> 1.2  (in bm25, fused)" in text
-    assert "+0.2000*" in text
+    assert "+0.2000†" in text
     assert "1 row has the same numbers in both." in text
-    assert "A star marks a significant difference" in text
+    assert "† and ‡ mark a difference that is significantly above and below 0" in text
     assert len(text.splitlines()) < 24
 
 

@@ -89,9 +89,11 @@ def test_marks_say_what_is_significantly_different_from_the_baseline(shown, caps
     text = capsys.readouterr().out
     lines = {line.split()[0]: line for line in text.splitlines() if line.startswith("  ")}
     assert " = " in lines["base"]
-    assert "* + " in lines["d"]
-    assert not set("+=-") & set(lines["same"])
-    assert "+ and -: significantly better and worse than base (=); paired randomisation test" in text
+    assert "* † " in lines["d"]
+    assert not set("†=‡") & set(lines["same"])
+    assert (
+        "† and ‡ mark what is significantly better and worse than base (=); paired randomisation test" in text
+    )
 
 
 def test_ranks_and_means_are_over_the_systems_that_have_every_dataset(shown):

@@ -8,6 +8,7 @@ import contextlib
 import io
 import json
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -196,8 +197,9 @@ def test_the_flat_rows_have_what_the_notebook_page_says(board):
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_every_command_in_a_code_block_is_understood(path):
     code, _ = code_and_prose(path)
+    code = code.replace("\\\n", " ")
     for line in re.findall(r"^ *(?:\.venv/bin/)?harness ([^#\n>]*)", code, re.M):
-        cli.parser().parse_args(line.replace("'", "").split())
+        cli.parser().parse_args(shlex.split(line))
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)

@@ -1,5 +1,7 @@
 """What the table and the README of a leaderboard say of tuned values."""
 
+import csv
+import io
 from pathlib import Path
 
 import pytest
@@ -88,6 +90,29 @@ def test_a_column_in_which_all_tie_has_no_star():
     assert "*" not in text_tables.render(made, "table")
     alone = board([])
     assert "0.5000*" in text_tables.render(alone, "table")
+
+
+@pytest.mark.parametrize(
+    ("cell", "shown"),
+    [
+        ("=1+1", "'=1+1"), ("@SUM(A1)", "'@SUM(A1)"), (" +a", "' +a"), ("-2-3", "'-2-3"), ("\uff1dA1", "'\uff1dA1"),
+        ("-0.25", "-0.25"), ("+1e-05", "+1e-05"), ("a=b", "a=b"), ("\x1b[2J", "\\x1b[2J"), (-0.5, -0.5), (None, None),
+    ],
+)  # fmt: skip
+def test_a_text_in_csv_is_no_formula_and_numbers_stay_numbers(cell, shown):
+    assert text_tables.harmless(cell) == shown
+    assert list(csv.reader(io.StringIO(text_tables.of_records([{"a": cell}], "csv"))))[1:] == [
+        ["" if shown is None else str(shown)]
+    ]
+
+
+def test_what_a_person_wrote_gives_a_page_no_html_link_or_image():
+    hostile = "![a](http://x) <img src=x> [b]: //y\n\n<!-- `<code>` www.z.org `` ] [c][d] https://e\x1b"
+    made = board([])
+    text = readme.page(Leaderboard(structs.replace(made.data, description=hostile), made.folder), "x")
+    assert r"![a\](http:\//x) \<img src=x\> [b\]: //y" in text
+    assert r"\<!-- `<code>` www\.z.org \`\` ] [c\][d] https:\//e\\x1b" in text
+    assert "[" not in text_tables.escaped("[a](b)").replace("[a\\](b)", "")
 
 
 def test_a_flag_is_told_once_below_the_table_with_the_first_rows_that_have_it():

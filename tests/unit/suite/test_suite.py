@@ -53,6 +53,17 @@ seed: 3
     assert (result.depth, result.seed, result.measures) == (200, 3, ("nDCG@10", "R@100"))
 
 
+def test_a_name_with_a_character_that_cannot_be_seen_is_refused(tmp_path):
+    text = 'datasets: {"a\\u202eb": tour}\nmeasures: nDCG@10\nsystems:\n  "b\\u200dm": {retriever: bm25}\n'
+    first, second = problems(tmp_path, text)
+    assert "it has the character U+202E (RIGHT-TO-LEFT OVERRIDE), which cannot be seen; remove it" in first
+    assert first.startswith("1: datasets: the name ")
+    assert (
+        "the name 'b\\u200dm' cannot name a file: it has the character U+200D (ZERO WIDTH JOINER)" in second
+    )
+    assert second.startswith("4: systems: ")
+
+
 def test_a_system_that_is_neither_scored_nor_read_is_a_mistake(tmp_path):
     text = HEAD + "systems:\n  a: {retriever: bm25}\n  b: {retriever: bm25, scored: false}\n"
     [problem] = problems(tmp_path, text)

@@ -2,13 +2,39 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator
 
-from harness.leaderboard.board_file import Leaderboard
-from harness.leaderboard.model import ContextCost, Row
-from harness.leaderboard.text_tables import Table
+from harness.plugin import HarnessError
+from harness.toolkit import boards, commands
+from harness.toolkit.boards import ContextCost, Leaderboard, Row, Table
 
 COMPOSITE = ("combine", "pick", "rerank")
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    commands.leaderboard(command)
+    command.add_argument("--words", type=_words, metavar="N", help="project to a corpus of N words")
+    command.add_argument("--format", choices=("table", "markdown"), default="table")
+
+
+def run(options: argparse.Namespace) -> int:
+    board = boards.read(options.leaderboard)
+    shown = tables(board, options.words)
+    if not shown:
+        raise HarnessError(f"{board.data.name}: no row has the cost of a context; run a system with one")
+    commands.say(boards.of_tables(shown, options.format), end="")
+    return 0
+
+
+def _words(text: str) -> float:
+    try:
+        words = float(text.replace(",", ""))
+    except ValueError:
+        words = 0.0
+    if not 0 < words < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number of words, as 1.8e9, got '{text}'")
+    return words
 
 
 def tables(board: Leaderboard, words: float | None) -> list[Table]:

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from harness import cli as command
-from harness.leaderboard import board_file, preprocessing
+from harness.leaderboard import board_file
+from harness_tables import preprocessing
 
-BOARD = Path(__file__).parents[3] / "leaderboards" / "dapr-conditionalqa"
+BOARD = Path(__file__).parents[2] / "leaderboards" / "dapr-conditionalqa"
 
 
 def lines(words):
@@ -43,8 +44,8 @@ def test_a_row_with_two_contexts_has_two_lines_and_its_own_hours_are_those_that_
     assert len(row.cost.contexts) == 2
 
 
-def test_the_command_prints_it_and_refuses_words_alone(capsys):
-    assert command.main(["show", str(BOARD), "--preprocessing", "--words", "1.8e9"]) == 0
+def test_the_command_prints_it_and_refuses_a_leaderboard_without_context(capsys):
+    assert command.main(["preprocessing", str(BOARD), "--words", "1.8e9"]) == 0
     assert "hours for 1,800,000,000 words" in capsys.readouterr().out
-    assert command.main(["show", str(BOARD), "--words", "5"]) == 2
-    assert "goes with --preprocessing" in capsys.readouterr().err
+    assert command.main(["preprocessing", str(BOARD.parent / "neural-en")]) == 2
+    assert "neural-en: no row has the cost of a context" in capsys.readouterr().err
