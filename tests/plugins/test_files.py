@@ -292,8 +292,8 @@ def test_the_line_is_right_after_blank_lines_and_many_others(tmp_path):
     ("pid\tpassage\na\tx\n", "1: this line names the columns"),
     ("a\tx\na\ty\n", "2: .*'a' .*tsv:1;"),
     (b"a\tx\n\nb\t\xff\n", "3: byte 3 .*UTF-8"),
-    ("", "1: the file is empty"),
-    ("\n\n", "1: .*only blank lines"),
+    ("", "1: the file is empty; check what wrote it .scanned pages of a PDF"),
+    ("\n\n", "1: .*only blank lines; check what wrote it"),
 ])  # fmt: skip
 def test_a_faulty_line_of_tabs_is_named(tmp_path, text, fault):
     values = single(tmp_path, corpus_tsv=text)

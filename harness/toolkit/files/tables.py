@@ -61,7 +61,7 @@ def parts(path: Path, columns: Sequence[Column]) -> Iterator[Part]:
         some = some or part.batch.num_rows > 0
         yield part
     if not some:
-        refuse(path, 1, "there is no row in it; copy the file again")
+        refuse(path, 1, "there is no row in it; check what wrote it, or copy the file again")
 
 
 def rows(path: Path, columns: Sequence[Column]) -> Iterator[tuple[int, dict[str, Any]]]:
