@@ -45,8 +45,8 @@ def answer(kind: Kind, returned: Any, expected: int) -> JSON:
     if kind == "reranker":
         scored = list(returned)
         if scored and all(len(_pair(item)) == 2 for item in scored):  # of a text's place and its score
-            places, scored = zip(*sorted(map(_pair, scored)), strict=True)
-            _check(list(places) == list(range(expected)), f"scores of the places {places}"[:200])
+            places, scored = map(list, zip(*sorted(map(_pair, scored)), strict=True))
+            _check(places == list(range(expected)), f"scores of the places {places}"[:200])
         _check(len(scored) == expected, f"{len(scored)} scores for {expected} texts")
         return [_score(score) for score in scored]
     prefixes = [str(prefix) for prefix in returned]
@@ -67,7 +67,8 @@ def _ranked(row: Any) -> list[list[Any]]:
 
 
 def _pair(item: Any) -> tuple[Any, ...]:
-    return tuple(item) if isinstance(item, Iterable) and not isinstance(item, str | Mapping) else (item,)
+    single = isinstance(item, str | Mapping) or getattr(item, "shape", None) == ()  # an array of one number
+    return tuple(item) if isinstance(item, Iterable) and not single else (item,)
 
 
 def _score(value: Any) -> float:

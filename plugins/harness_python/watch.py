@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from socket import AF_UNIX
+from types import FrameType
 from typing import Any
 
 from harness_python.impure import FILES, PROGRAMS, RANDOM, SERVICES
@@ -99,11 +100,11 @@ def watch() -> Watch:
 
 def _imports() -> bool:
     """Whether the call stands in the import of a module, which may read the module's own data."""
-    frame = sys._getframe(2)
+    frame: FrameType | None = sys._getframe(2)
     while frame is not None:
         if frame.f_code.co_filename.startswith("<frozen importlib"):
             return True
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return False
 
 

@@ -19,6 +19,7 @@ ONE = Hits(np.array([[4, 2, -1]], np.int32), np.array([[1, 0.5, 0]], np.float32)
     ("retriever", ONE, [[[4, 2], [1.0, 0.5]]]),
     ("reranker", [1, np.float32(0.5)], [1.0, 0.5]),
     ("reranker", [(1, 0.5), [0, 1]], [1.0, 0.5]),
+    ("reranker", [np.array(1.0), np.array(0.5)], [1.0, 0.5]),
     ("context", None, ""),
     ("context", ["a", "b"], ["a", "b"]),
 ])  # fmt: skip
@@ -35,7 +36,7 @@ def test_an_answer_becomes_plain_data(kind, returned, answer):
     ("retriever", ONE, "hits of 1 queries, asked were 2"),
     ("reranker", [True, np.bool_(False)], "the score True, which is no number"),
     ("reranker", [{"corpus_id": 0, "score": 1.0}, 1], "which is no number"),
-    ("reranker", [(0, 1.0), (2, 0.5)], r"scores of the places \(0, 2\)"),
+    ("reranker", [(0, 1.0), (2, 0.5)], r"scores of the places \[0, 2\]"),
     ("reranker", [1.0], "1 scores for 2 texts"),
     ("context", ["a"], "1 prefixes for 2 passages"),
 ])  # fmt: skip
