@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -16,10 +15,8 @@ from harness.leaderboard.board_file import Leaderboard
 from harness.notebook import board, cell_progress, suite_data
 from harness.notebook.board import Board
 from harness.notebook.served import Served
-from harness.plan.graph import Plan
 from harness.problems import Problem
 from harness.running import preparation, suite_run
-from harness.steps.record import method_of
 from harness.store.artifacts import Store
 from harness.suite import Changes, Suite
 from harness.user_cache import default_store
@@ -107,7 +104,6 @@ def run(
                 )
         finally:
             reporter.close()
-            _forget(prepared.plan, artifacts)
     return board.of(outcome.leaderboard, artifacts.root)
 
 
@@ -132,18 +128,6 @@ def _folder(loaded: Suite, of_dict: bool) -> Path:
     """The folder of the leaderboard. A dict's folder is named by the digest of its contents, so that equal
     dicts share a folder and different dicts do not replace each other's leaderboards."""
     return user_cache.boards() / loaded.digest[:16] if of_dict else preparation.default_folder(loaded)
-
-
-def _forget(planned: Plan, artifacts: Store) -> None:
-    """Remove the artifacts that depend on Python objects without a key, because no later run could use
-    them."""
-    gone: builtins.set[str] = builtins.set()
-    for step in planned.steps.values():  # each step comes after its inputs
-        method = method_of(step.record)
-        if (method is not None and method.cannot_be_keyed) or not gone.isdisjoint(step.inputs):
-            gone.add(step.id)
-            artifacts.discard(step.id)
-            artifacts.forget(step.id)
 
 
 def read_leaderboard(path: str | Path) -> Board:

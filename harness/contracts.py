@@ -143,7 +143,7 @@ class Matching(Protocol):
 
 class Searcher(Protocol):
     def search(self, queries: Sequence[str], k: int, within: Ints | None = None) -> Hits:
-        """The k best hits of each query, best first. `within` (int64[Q, n], -1 fills) names positions to
+        """The k best hits of each query, in any order. `within` (int64[Q, n], -1 fills) names positions to
         score exactly instead of the whole corpus. The hits' positions are those of the texts, of passages or
         of documents; the harness sets the unit."""
         ...

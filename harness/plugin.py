@@ -1,7 +1,7 @@
 """The door: everything that a plugin imports from the core. Other modules of the core may change at any time.
 
 Machinery that methods share stands beside it in `harness.toolkit`, tests of contracts in `harness.testing`.
-`docs/api.md` says which names these have and how long a name stays.
+`harness plugins --api` prints which names these have and how long a name stays (docs/api.md).
 """
 
 from __future__ import annotations

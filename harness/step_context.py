@@ -22,6 +22,8 @@ class StepContext(NamedTuple):
     responses: Path | None = None  # the folder in which the answers of services are kept
     backbones: tuple[Path, ...] = ()  # models without which its made models cannot be loaded
     converted: Converted | None = None
+    # what a method does that no key holds, such as "reads files"; its results are removed after the run
+    unkeyed: set[str] | None = None
 
 
 # Threads that a method starts do not see it; a method reads it where it is made or opened.

@@ -24,6 +24,9 @@ Progress: TypeAlias = Callable[[int, int | None], None]
 PASSAGES, DOCUMENTS = "passages", "documents"
 _PASSAGE = pa.schema([("id", pa.string()), ("text", pa.large_string())])
 _DOCUMENT = pa.schema([("id", pa.string()), ("title", pa.large_string())])
+WHITE_SPACE = (  # the characters at which `str.split` splits
+    r"[\x09-\x0d\x1c-\x20\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]"
+)
 
 
 class Streamed(NamedTuple):
@@ -139,11 +142,11 @@ def _starts(owners: pa.Array, last: tuple[str, str] | None) -> NDArray[np.bool_]
 
 
 def _check_ids(ids: pa.Array, done: int, locate: Locate) -> None:
-    absent = np.flatnonzero(pc.fill_null(pc.binary_length(ids), 0).to_numpy() == 0)
-    if len(absent):
-        raise HarnessError(
-            f"{locate(done + int(absent[0]))}: the passage id is empty; give every passage one"
-        )
+    wrong = pc.fill_null(pc.or_(pc.equal(ids, ""), pc.match_substring_regex(ids, WHITE_SPACE)), True)
+    if (row := wrong.index(True).as_py()) >= 0:
+        id = ids[row].as_py()
+        fault = f"{id!r} has white space in it; no TREC run can hold it" if id else "is empty"
+        raise HarnessError(f"{locate(done + row)}: the passage id {fault}; give every passage another one")
 
 
 def _check_titles(

@@ -29,9 +29,9 @@ def lines_of(path: Path) -> Iterator[tuple[int, str]]:
 def check_words(words: Sequence[str], what: str) -> None:
     """Raises HarnessError if a word is empty or holds white space, because TREC lines are split at white
     space."""
-    if len(" ".join(words).split()) == len(words) and all(words):
+    if all(words) and (not words or (joined := "".join(words)).split() == [joined]):
         return
-    bad = next(word for word in words if len(word.split()) != 1)
+    bad = next(word for word in words if word.split() != [word])
     raise HarnessError(
         f"the {what} {bad!r} is empty or has white space in it, which no TREC run can hold; rename it"
     )

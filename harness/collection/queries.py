@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from harness.collection.lines import check_words
 from harness.errors import ContractError, HarnessError, check_is, check_several, converting, each
 from harness.types import JSON, Judgement, Query
 
@@ -65,6 +66,7 @@ def write_queries(queries: Iterable[Query], folder: Path) -> dict[str, JSON]:
         if query.id in seen:
             raise HarnessError(f"queries: the id '{query.id}' occurs twice; keep one of the two queries")
         seen.add(query.id)
+    check_words([query.id for query in rows], "query id")
     columns = zip(*rows, strict=True) if rows else [[]] * len(_QUERY)
     arrays = []
     for column, field in zip(columns, _QUERY, strict=True):

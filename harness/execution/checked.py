@@ -74,4 +74,6 @@ def scores(scores: Floats, candidates: Ints) -> Floats:
     check_is(scores, np.ndarray, "scores")
     if scores.shape != candidates.shape:
         raise ContractError(f"scores of the shape {scores.shape} for candidates of {candidates.shape}")
+    if scores.dtype.kind not in "fiu":
+        raise ContractError(f"scores of the type {scores.dtype}; they must be float32")
     return np.where(candidates >= 0, scores, np.float32(-np.inf)).astype(np.float32)

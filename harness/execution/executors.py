@@ -28,8 +28,9 @@ from harness.execution import (
     validate,
 )
 from harness.execution.task import Outcome, Task
+from harness.step_context import StepContext
 from harness.steps.record import AnyRecord
-from harness.store.manifest import Artifact
+from harness.store.manifest import NOT_KEYED, Artifact
 from harness.types import JSON
 
 
@@ -132,12 +133,17 @@ def _join(task: Task, parts: Sequence[str]) -> Outcome:
     return CUTTINGS[type(task.record)].join(task.record, task, [task.store.read(part) for part in parts])
 
 
-def with_formats(
-    facts: dict[str, JSON], formats: set[str], parts: Sequence[Artifact], whole: bool
+def with_noted(
+    facts: dict[str, JSON], context: StepContext, parts: Sequence[Artifact], whole: bool
 ) -> dict[str, JSON]:
-    """The facts of a step with the files of models that it has read in other formats than safetensors. Those
-    of a whole step are reported; those of a part are kept for the step that joins it."""
+    """The facts of a step with what its methods noted that no key holds, and with the files of models that it
+    has read in other formats than safetensors. Those of a whole step are reported; those of a part are kept
+    for the step that joins it."""
+    formats = (context.converted and context.converted.read) or set()
     read = sorted(formats.union(*(part.facts.get("weights", ()) for part in parts)))
+    unkeyed = (context.unkeyed or set()).union(*(part.facts.get(NOT_KEYED, ()) for part in parts))
+    if unkeyed:
+        facts = {**facts, NOT_KEYED: sorted(unkeyed)}
     if not read:
         return facts
     if not whole:

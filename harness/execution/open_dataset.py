@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -20,8 +21,9 @@ from harness.execution.schedule import REBUILDS, Failure
 from harness.execution.workers import LocalWorkers, Workers
 from harness.plan import keys
 from harness.plan.graph import Collection, Step
+from harness.steps.record import method_of
 from harness.store.artifacts import Store
-from harness.store.manifest import REMOVED, Artifact, Corrupt, Stamp
+from harness.store.manifest import NOT_KEYED, REMOVED, Artifact, Corrupt, Stamp
 from harness.store.remote_transfer import fetch_missing, push_all
 from harness.suite import DatasetSpec, Suite
 from harness.types import JSON, Part
@@ -156,7 +158,9 @@ def with_rebuilds(
     while True:
         fetch_missing(store, steps, wanted, reporter.note)
         executed, failures = Engine(steps, store, at_work, reporter, limits).run(wanted)
-        push_all(store, [step for step in executed if not at_work.has_pushed(step)], reporter.note)
+        gone = without_key(steps, store)
+        pushed = [step for step in executed if not at_work.has_pushed(step) and step not in gone]
+        push_all(store, pushed, reporter.note)
         try:
             return _read_whole(read, failures, store, store.stamps(steps))
         except Corrupt as error:
@@ -167,6 +171,19 @@ def with_rebuilds(
             if not store.is_whole(error.step):  # another run may have made it again
                 store.discard(error.step)
             wanted = [*wanted, error.step]  # `read` may read artifacts that no step needs, for their costs
+
+
+def without_key(steps: Mapping[str, Step], store: Store) -> set[str]:
+    """The steps whose results no later run may use, because a method behind them noted that it depends on
+    more than its key holds. `steps` are in the order of the plan."""
+    gone: set[str] = set()
+    for step in steps.values():
+        if not gone.isdisjoint(step.inputs):
+            gone.add(step.id)
+        elif method_of(step.record) is not None and store.has(step.id):
+            with contextlib.suppress(Corrupt):
+                gone.update([step.id] if store.read(step.id, trust=True).facts.get(NOT_KEYED) else ())
+    return gone
 
 
 def _read_whole(

@@ -145,7 +145,7 @@ def _measure(request: Measure, catalogue: Any, line: Line) -> None:
 def _do(request: Execute, store: Store, catalogue: Any, line: Line, kept: dict[str, Any]) -> None:
     """Do what is asked of a step. Methods that are opened meanwhile find the step's context."""
     converted = Converted(store.converted, store.digests.folder, set())
-    CURRENT.set(StepContext(request.whole, store.responses, converted=converted))
+    CURRENT.set(StepContext(request.whole, store.responses, converted=converted, unkeyed=set()))
     if request.whole not in kept:
         kept.clear()  # free the memory before another step needs it
     if isinstance(request, CountBlocks):
@@ -180,15 +180,9 @@ def _serve(request: Execute, store: Store, catalogue: Any, line: Line, kept: dic
         parts = [store.read(part, trust=True) for part in request.parts]
         if request.parts:
             cost = executors.with_parts(cost, parts)
-        facts = executors.with_formats(outcome.facts, _formats(), parts, whole == step)
+        facts = executors.with_noted(outcome.facts, CURRENT.get(), parts, whole == step)
         store.finish(step, request.record.keyed, facts, cost, durable=whole == step)
         line.tell("done", reused=False)
-
-
-def _formats() -> set[str]:
-    """The files of models that the step has read in other formats than safetensors."""
-    converted = CURRENT.get().converted
-    return (converted and converted.read) or set()
 
 
 def _tell_blocks(

@@ -25,9 +25,10 @@ from harness.running.provenance import Lineage
 from harness.scoring import bounds
 from harness.scoring.protocols import Scoring
 from harness.steps import Rerank, Trials, Tune
-from harness.steps.record import AnyRecord, method_of
+from harness.steps.record import AnyRecord, Method, method_of
 from harness.store import disk, hits_files
 from harness.store.artifacts import Store
+from harness.store.manifest import NOT_KEYED
 from harness.suite import Suite, System, grid
 
 GRID_ON_TEST = "one of a grid scored on the test split: choosing the best of it selects on test"
@@ -207,7 +208,7 @@ def _flags(row: Row, context: _Context, behind: Lineage) -> list[str]:
     flags = [GRID_ON_TEST] if varied and row.split == "test" else []
     methods = [method_of(step.record) for step in behind.every]
     flags += dict.fromkeys(
-        f"{method.given.get('name', method.name)}: {method.cannot_be_keyed}"
+        _unkeyed(method, method.cannot_be_keyed)
         for method in methods
         if method is not None and method.cannot_be_keyed
     )
@@ -219,6 +220,10 @@ def _flags(row: Row, context: _Context, behind: Lineage) -> list[str]:
     if not context.scoring.of_unit(row.unit):
         flags.append(NO_COLUMN)
     return flags
+
+
+def _unkeyed(method: Method, reason: str) -> str:
+    return f"{method.given.get('name', method.name)}: {reason}"
 
 
 def _scored_row(row: Row, context: _Context, collected: Opened, before: model.Row | None) -> model.Row:
@@ -233,18 +238,22 @@ def _scored_row(row: Row, context: _Context, collected: Opened, before: model.Ro
     labels = np.load(store.read(row.labels).folder / "labels.npy") if row.labels else None
     below = _below(plan.steps[row.hits].record, store)
     numbers, values = scored_numbers.scored(hits, collected, context.scoring, plan.suite.seed, labels, below)
-    run = not _has_run(out, before, empty.provenance.fingerprint)
-    reported, tuning = [], []
+    reported, tuning, unkeyed, is_keyed = [], [], dict[str, None](), True
     for step in behind.every:
         facts = store.read(step.id, trust=True).facts
         if facts.get("reported"):
             reported.append(Reported(step.kind, provenance.name_of(step), facts["reported"]))
+        if noted := facts.get(NOT_KEYED):
+            is_keyed, method = False, method_of(step.record)
+            if method is not None and not method.cannot_be_keyed:
+                unkeyed[_unkeyed(method, f"it {' and '.join(noted)}, so it runs every time")] = None
         if isinstance(step.record, Tune | Trials):
             entry = {"key": step.key, "on": step.record.on, **facts["tuning"]}
             tuning.append(msgspec.convert(entry, Tuning))
     of_dataset = made.dataset_flags(plan.collections[row.dataset], plan, store)
     of_models = made.model_flags(behind.every, collected.queries.texts, store)
-    flags = [*empty.flags, *of_dataset, *of_models, *numbers.flags]
+    run = not (is_keyed and _has_run(out, before, empty.provenance.fingerprint))
+    flags = [*empty.flags, *unkeyed, *of_dataset, *of_models, *numbers.flags]
     return msgspec.structs.replace(
         empty,
         **numbers._replace(flags=tuple(flags))._asdict(),

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from harness.errors import HarnessError, Problems
 from harness.execution.engine import limits_of, missing_needs
 from harness.execution.isolated_measures import IsolatedMeasures
-from harness.execution.open_dataset import with_rebuilds
+from harness.execution.open_dataset import with_rebuilds, without_key
 from harness.execution.progress import Reporter
 from harness.execution.schedule import Failure
 from harness.execution.workers import Workers
@@ -62,7 +62,20 @@ def execute(
     """Execute the steps that are not finished, score the rows, and write the leaderboard with its runs into
     `out`. A folder that has the leaderboard of another suite is refused, unless `replace` says to replace it
     with its files. A plan with missing needs is refused; with `keep_going`, only the rows with missing needs
-    fail. Steps run on the `workers`, or in `jobs` processes of this machine."""
+    fail. Steps run on the `workers`, or in `jobs` processes of this machine. Results that depend on more than
+    their keys hold are removed at the end."""
+    try:
+        return _executed(prepared, store, out, reporter, jobs, fresh, replace, keep_going, workers)
+    finally:
+        for step in without_key(prepared.plan.steps, store):
+            store.discard(step)
+            store.forget(step)
+
+
+def _executed(
+    prepared: Prepared, store: Store, out: Path, reporter: Reporter, jobs: int, fresh: bool, replace: bool,
+    keep_going: bool, workers: Workers | None,
+) -> Outcome:  # fmt: skip
     planned, limits = prepared.plan, limits_of(prepared.plan.suite)
     before = board_file.read_if_any(out)
     if before is not None and not replace:
@@ -149,7 +162,10 @@ def _analyses(
     ranked = [row for row in shown if row.hits is not None and row.hits not in failures]
     steps = analyse.steps(prepared.plan, ranked, prepared.scoring.columns)
     by_id = {step.id: step for step in steps}
-    for step in by_id if fresh else ():
+    gone = without_key(prepared.plan.steps, store)
+    for step in by_id:
+        if not fresh and gone.isdisjoint(by_id[step].inputs):
+            continue
         store.discard(step)
         store.forget(step)
     return by_id

@@ -51,7 +51,7 @@ def canonical(
     positions per query, which are removed. `queries` is the number of rows that the hits must have, and
     `most_columns` the largest number of columns, if given. Raises ContractError if the hits break the
     contract."""
-    _check_form(hits, queries, most_columns)
+    hits = _formed(hits, queries, most_columns)
     rows, width = hits.passages.shape
     kept = min(width, depth)
     passages = np.full((rows, kept), -1, np.int64)
@@ -112,7 +112,12 @@ def cut(hits: Hits, depth: int | None) -> Hits:
     return Hits(hits.passages[:, :depth], hits.scores[:, :depth], hits.unit)
 
 
-def _check_form(hits: Hits, queries: int | None, most_columns: int | None) -> None:
+def _formed(hits: Hits, queries: int | None, most_columns: int | None) -> Hits:
+    """The hits with positions as int64, which positions of narrower integers become. Raises ContractError for
+    hits of another form."""
+    narrow = isinstance(hits.passages, np.ndarray) and hits.passages.dtype.kind in "iu"
+    if narrow and np.can_cast(hits.passages.dtype, np.int64):
+        hits = hits._replace(passages=hits.passages.astype(np.int64, copy=False))
     for name, array, dtype in (("passages", hits.passages, "int64"), ("scores", hits.scores, "float32")):
         if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype != np.dtype(dtype):
             form = f"{array.dtype}{list(array.shape)}" if isinstance(array, np.ndarray) else repr(type(array))
@@ -125,6 +130,7 @@ def _check_form(hits: Hits, queries: int | None, most_columns: int | None) -> No
         raise ContractError(f"hits for {rows} queries were returned; {queries} were asked")
     if most_columns is not None and width > most_columns:
         raise ContractError(f"{width} hits a query were returned; at most {most_columns} were asked for")
+    return hits
 
 
 def _check(passages: Ints, scores: Floats, size: int, start: int) -> None:

@@ -124,7 +124,7 @@ def score(
     A system whose unit is documents gets only the document columns. If a plugin's measure fails,
     ContractError is raised with `strict`; otherwise its column is left out and the reason is in `failed`."""
     if len(judged.query) == 0:
-        advice = "check the dataset's split, or take judgements in with the maker `judged`"
+        advice = "check the split, or take some in with the maker `judged`; `datasets show` counts them"
         raise HarnessError(f"judgements: there is none, so nothing can be scored; {advice}")
     hits = ranking.cut(hits, depth)
     queries, row = np.unique(judged.query.astype(np.int64), return_inverse=True)

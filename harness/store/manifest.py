@@ -17,6 +17,7 @@ from harness.types import JSON
 
 MANIFEST = "manifest.json"
 OTHER_VERSION = f"its {MANIFEST} is of another version of passage-harness"
+NOT_KEYED = "not_keyed"  # the fact that lists what a step did that its key does not hold
 REMOVED = "it was removed while it was read"
 Stamp: TypeAlias = tuple[int, int]  # inode and time stamp
 

@@ -65,7 +65,7 @@ def mixes(subject: Subject) -> dict[str, list[Hits]]:
 
 
 def combined(subject: Subject, inputs: Sequence[Hits], depth: int = DEPTH) -> Hits:
-    """The combined hits. Raises `Broken` unless they are sorted, cut at `depth`, unique, and only of
+    """The combined hits. Raises `Broken` unless they are cut at `depth`, unique, and only of
     candidates."""
     before = [hit_checks.digest(hits) for hits in inputs]
     more = (rescored,) if subject.record.within else ()
@@ -74,7 +74,7 @@ def combined(subject: Subject, inputs: Sequence[Hits], depth: int = DEPTH) -> Hi
     unit: Unit = "document" if all(side.unit == "document" for side in inputs) else "passage"
     whole = structure()
     size = len(whole.document_of) if unit == "passage" else len(whole.first) - 1
-    hit_checks.check(hits, queries=len(inputs[0].passages), k=depth, size=size, unit=unit)
+    hits = hit_checks.check(hits, queries=len(inputs[0].passages), k=depth, size=size, unit=unit)
     for row in range(len(hits.passages)):
         foreign = sorted(set(hit_checks.of(hits, row)) - _candidates(inputs, row, unit))
         require(not foreign, f"it returns {foreign}, which no input found or which are not candidates")

@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.errors import ContractError
 from harness.scoring import ranking
-from harness.testing.subject import require
+from harness.testing.subject import Broken, require
 from harness.types import Hits
 
 if TYPE_CHECKING:
@@ -19,24 +19,19 @@ if TYPE_CHECKING:
 
 
 def check(hits: Hits, *, queries: int, k: int, size: int, unit: str, allowed: Ints | None = None) -> Hits:
-    """Returns the hits if the harness accepts them and they are sorted, padded only at the end, of the unit
-    `unit`, and only at `allowed` positions. Otherwise raises `Broken`."""
+    """Returns the hits, sorted as the harness sorts them, if it accepts them, they are of the unit `unit`,
+    and only at `allowed` positions. Otherwise raises `Broken`."""
     require(isinstance(hits, Hits), f"it returns a {type(hits).__name__}, not Hits")
     require(hits.unit == unit, f"its hits have the unit {hits.unit}; they must be {unit}s")
     try:
         ids = np.arange(size, dtype=np.int32)
-        ranking.canonical(hits, size=size, rank_of_id=ids, depth=k, queries=queries, most_columns=k)
+        ranked = ranking.canonical(hits, size=size, rank_of_id=ids, depth=k, queries=queries, most_columns=k)
     except ContractError as broken:
-        require(False, str(broken))
-    filled = hits.passages >= 0
-    require(not (filled[:, 1:] & ~filled[:, :-1]).any(), "a short row has its -1 before a hit")
-    scores = np.where(filled, hits.scores, -np.inf)
-    falling = (scores[:, 1:] <= scores[:, :-1]) | ~filled[:, 1:]
-    require(falling.all(), "its hits are not sorted best first")
+        raise Broken(str(broken)) from None
     if allowed is not None:
-        not_allowed = np.setdiff1d(hits.passages[filled], allowed)
+        not_allowed = np.setdiff1d(ranked.passages[ranked.passages >= 0], allowed)
         require(len(not_allowed) == 0, f"it returns position {not_allowed[:1]}, which is not a candidate")
-    return hits
+    return ranked
 
 
 def of(hits: Hits, row: int) -> dict[int, float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -86,6 +87,16 @@ class Pool:
         with (self.folder / FILES[1]).open("rb") as file:
             file.seek(start)
             return _decoded(file.read(size), Document, self.folder / FILES[1], 0)
+
+    @cached_property
+    def digests(self) -> dict[tuple[str, str], str]:
+        """The SHA-256 of the text of each pooled passage, by the ids of its document and its own."""
+        pooled = {(pair.document, pair.passage) for pair in self.pairs}
+        return {
+            (name, passage.id): hashlib.sha256(passage.text.encode()).hexdigest()
+            for name in self._documents
+            for passage in self.document(name).passages if (name, passage.id) in pooled
+        }  # fmt: skip
 
     def _read_documents(self) -> None:
         """Notes where each document is in the file. Raises HarnessError if a document lacks a pooled

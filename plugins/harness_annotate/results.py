@@ -119,6 +119,8 @@ def _line(
     line = {
         "query": pair.query,
         "passage": pair.passage,
+        "document": pair.document,
+        "sha256": pool.digests[pair.document, pair.passage],
         **_line_of(choice, "", bool(state.scheme.labels)),
         "kind": kind,
         "rule": rule,

@@ -17,8 +17,8 @@ _TEXT, _NUMBER = pa.string(), pa.int32()
 _CORPUS = (  # in the order of harness.collection.corpus.ROWS
     Column("_id", _TEXT),
     Column("doc_id", _TEXT),
-    Column("title", _TEXT, required=False),
-    Column("text", _TEXT),
+    Column("title", _TEXT, required=False, prose=True),
+    Column("text", _TEXT, prose=True),
     Column("is_candidate", pa.bool_(), required=False),
     Column("paragraph_no", _NUMBER),
 )
@@ -27,11 +27,11 @@ DOCUMENT, TITLE = 1, 2  # places in _CORPUS
 # and `doc_summary`, and their code passes the keyphrases on as `title`.
 _KEYPHRASES = (
     Column("doc_id", _TEXT, also=("_id", "id")),
-    Column("keyphrases", _TEXT, also=("doc_summary", "title", "text")),
+    Column("keyphrases", _TEXT, also=("doc_summary", "title", "text"), prose=True),
 )
-_QUERIES = (Column("_id", _TEXT), Column("text", _TEXT))
+_QUERIES = (Column("_id", _TEXT), Column("text", _TEXT, prose=True))
 _QRELS = (Column("query_id", _TEXT), Column("corpus_id", _TEXT), Column("score", _NUMBER))
-_HARD = (*_QRELS, Column("query", _TEXT), Column("categories", pa.list_(_TEXT), required=False))
+_HARD = (*_QRELS, Column("query", _TEXT, prose=True), Column("categories", pa.list_(_TEXT), required=False))
 
 
 class Hub:

@@ -30,6 +30,7 @@ KEYS = Keys(
 TEVATRON = Keys(("docid", "text"), {"docid": ("str",), "text": ("str",), "title": ("str", "NoneType")})
 PYSERINI = Keys(("id", "contents"), {"id": ("str",), "contents": ("str",), "title": ("str", "NoneType")})
 DPR_HEADER = b"id\ttext\ttitle"  # the header of psgs_w100.tsv, whose columns may be quoted
+_NO_TEXT = "check what wrote it (scanned pages of a PDF give no text), or copy the file again"
 Place = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 
 
@@ -66,11 +67,13 @@ def rows(path: Path, format: str) -> Iterator[pa.RecordBatch]:
         yield from tables.passages(path)
         return
     total = 0
+    if path.is_file() and not path.stat().st_size:
+        refuse(path, 1, f"the file is empty; {_NO_TEXT}")
     for columns in _json_rows(path) if format == "jsonl" else _tsv_rows(path):
         total += columns.num_rows
         yield columns
     if not total:
-        refuse(path, 1, "there is no passage in it, only blank lines; copy the file again")
+        refuse(path, 1, f"there is no passage in it, only blank lines; {_NO_TEXT}")
 
 
 def line_of(path: Path, row: int) -> int:

@@ -18,15 +18,15 @@ SUFFIXES = (".parquet", ".csv")
 PASSAGES = (
     Column("_id", pa.string(), also=("id", "docid", "pid", "passage_id")),
     Column("doc_id", pa.string(), required=False),
-    Column("title", pa.string(), required=False),
-    Column("text", pa.string(), also=("contents", "passage")),
+    Column("title", pa.string(), required=False, prose=True),
+    Column("text", pa.string(), also=("contents", "passage"), prose=True),
     Column("is_candidate", pa.bool_(), required=False),
     Column("paragraph_no", pa.int32(), required=False),
 )  # in the order of ROWS
 QUERIES = (
     Column("_id", pa.string(), also=("id", "qid", "query_id", "query-id")),
-    Column("text", pa.string(), also=("query", "question")),
-    Column("answers", pa.list_(pa.string()), required=False),
+    Column("text", pa.string(), also=("query", "question"), prose=True),
+    Column("answers", pa.list_(pa.string()), required=False, prose=True),
 )
 JUDGEMENTS = (
     Column("query-id", pa.string(), also=("query_id", "qid")),

@@ -52,6 +52,9 @@ def topics(path: Path, format: str) -> Iterator[Topic]:
     for topic in read(path):
         if not topic.id:
             refuse(path, topic.line, "the query has an empty id; give every query one")
+        if topic.id.split() != [topic.id]:
+            what = f"the query id {topic.id!r} has white space in it, which no TREC run can hold"
+            refuse(path, topic.line, f"{what}; rename it")
         if topic.id in seen:
             refuse(
                 path, topic.line, f"the query id '{topic.id}' is already at line {seen[topic.id]}; keep one"

@@ -20,9 +20,11 @@ from harness_mteb.places import AUTO, Folder, Hub, place
 
 _TEXT = pa.string()
 _PASSAGES = (
-    Column("_id", _TEXT, also=("id",)), Column("title", _TEXT, required=False), Column("text", _TEXT),
-)  # fmt: skip
-_QUERIES = (Column("_id", _TEXT, also=("id",)), Column("text", _TEXT, also=("query",)))
+    Column("_id", _TEXT, also=("id",)),
+    Column("title", _TEXT, required=False, prose=True),
+    Column("text", _TEXT, prose=True),
+)
+_QUERIES = (Column("_id", _TEXT, also=("id",)), Column("text", _TEXT, also=("query",), prose=True))
 _QRELS = (
     Column("query-id", _TEXT, also=("query_id", "qid")),
     Column("corpus-id", _TEXT, also=("corpus_id", "pid", "docid")),

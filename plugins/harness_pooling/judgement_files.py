@@ -15,9 +15,10 @@ from harness.toolkit.files.json_lines import Keys, Records
 from harness.toolkit.files.reading import lines, refuse, text_of
 
 Kind = Literal["person", "machine"]
+DIGEST = re.compile("[0-9a-f]{64}")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 REQUIRED = ("query", "passage", "grade")
-OPTIONAL = ("judge", "kind", "time", "comment")
+OPTIONAL = ("document", "sha256", "judge", "kind", "time", "comment")
 
 
 class Single(msgspec.Struct):
@@ -32,7 +33,9 @@ class Single(msgspec.Struct):
 
 
 class Decision(msgspec.Struct):
-    """The decision about a pair, with every judgement that led to it. A `grade` of null is no decision."""
+    """The decision about a pair, with every judgement that led to it. A `grade` of null is no decision.
+    `sha256` is that of the passage's text as it was judged; a decision without it is of any text that has the
+    passage's id."""
 
     query: str
     passage: str
@@ -41,6 +44,8 @@ class Decision(msgspec.Struct):
     rule: str = "single"
     labels: list[str] | None = None
     judgements: list[Single] = []
+    document: str = ""
+    sha256: str | None = None
 
 
 _KEYS = Keys(
@@ -53,6 +58,8 @@ _KEYS = Keys(
         "rule": ("str",),
         "labels": ("list", "NoneType"),
         "judgements": ("list",),
+        "document": ("str",),
+        "sha256": ("str", "NoneType"),
     },
 )
 
@@ -65,6 +72,9 @@ def decisions(path: Path) -> Iterator[Decision]:
     for line, decision in read:
         if not decision.query or not decision.passage:
             refuse(path, line, "the query or the passage has an empty id; name both")
+        if decision.sha256 is not None and not DIGEST.fullmatch(decision.sha256):
+            what = f"the sha256 '{decision.sha256[:70]}' is not 64 hexadecimal digits"
+            refuse(path, line, f"{what}; write that of the passage's text, or leave it out")
         key = (decision.query, decision.passage, decision.kind)
         if key in seen:
             what = f"query '{key[0]}' and passage '{key[1]}' are already decided at line {seen[key]}"
@@ -84,6 +94,8 @@ def _of_lines(path: Path) -> Iterator[tuple[int, Decision]]:
 class _Row(NamedTuple):
     line: int
     single: Single
+    document: str
+    sha256: str | None
 
 
 def _of_table(path: Path) -> Iterator[tuple[int, Decision]]:
@@ -109,14 +121,22 @@ def _of_table(path: Path) -> Iterator[tuple[int, Decision]]:
             refuse(path, number, f"the grade '{row['grade']}' is no whole number; write one, or nothing")
         grade = int(row["grade"]) if row["grade"] else None
         single = Single(row.get("judge", ""), kind, grade, row.get("time", ""), [], row.get("comment", ""))
-        pairs.setdefault((row["query"], row["passage"], kind), []).append(_Row(number, single))
+        known = pairs.setdefault((row["query"], row["passage"], kind), [])
+        known.append(_Row(number, single, row.get("document", ""), row.get("sha256") or None))
+        if known[-1].sha256 != known[0].sha256:
+            what = f"the sha256 of this passage is another one than in line {known[0].line}"
+            refuse(path, number, f"{what}; keep the judgements of one text")
     if not header:
         refuse(path, 1, f"the table is empty; begin it with a header: {', '.join(REQUIRED)}")
     for (query, passage, kind), rows in pairs.items():
         singles = [row.single for row in rows]
         grade = majority([single.grade for single in singles if single.grade is not None])
         rule = "single" if len(singles) == 1 else "majority"
-        yield rows[0].line, Decision(query, passage, grade, kind, rule, None, singles)
+        first = rows[0]
+        yield (
+            first.line,
+            Decision(query, passage, grade, kind, rule, None, singles, first.document, first.sha256),
+        )
 
 
 def _header(path: Path, number: int, cells: list[str]) -> list[str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.plugin import Context, Reranker, Retriever, hookimpl, param
+from harness_python import impure
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,15 @@ class PythonParams:
 
 
 def unkeyed(params: PythonParams) -> str | None:
-    return "a Python object without a source of its own, so it runs every time" if params.run else None
+    """Why the answers of a function are asked for in every run. A watch over its calls finds what its source
+    does not show."""
+    if params.run:
+        return "a Python object without a source of its own, so it runs every time"
+    try:
+        reasons = impure.reasons(params.source, params.imports or {})
+    except SyntaxError:  # the step that executes the source reports it
+        return None
+    return f"it {' and '.join(reasons)}, so it runs every time" if reasons else None
 
 
 SHARED: Mapping[str, Any] = {"params": PythonParams, "unkeyed": unkeyed}

@@ -7,6 +7,7 @@ import linecache
 import socket
 from ast import literal_eval
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 import orjson
 
 from harness.plugin import (
+    CURRENT,
     JSON,
     Addition,
     ContractError,
@@ -25,8 +27,10 @@ from harness.plugin import (
     Texts,
     functions,
 )
-from harness_python import PythonParams
+from harness_python import PythonParams, impure, unkeyed
+from harness_python.watch import watch
 
+OBJECT = "is an object of the process that runs the suite"
 CORPUS, POSITIONS = "corpus.json", "positions.npy"
 Call = Callable[..., JSON]  # (kind, expected, arguments) -> plain data
 
@@ -35,10 +39,12 @@ class Method:
     """A retriever or re-ranker that calls a Python function."""
 
     def __init__(self, params: PythonParams) -> None:
-        self._call = calling(params)
+        self._params, self._call = params, calling(params)
 
     def index(self, texts: Texts, folder: Path) -> Mapping[str, JSON] | None:
         """Write the corpus as the function gets it. A function has no other index."""
+        if self._params.run:
+            note(OBJECT)
         batches = list(texts.batches())
         parts = [batch.positions for batch in batches]
         positions = np.concatenate(parts) if parts else np.zeros(0, np.int64)
@@ -119,12 +125,22 @@ class Augmenter:
 def calling(params: PythonParams) -> Call:
     if params.run:
         return Remote(params)
-    function = made(params)
+    function, seeded, known = made(params), impure.seeds(params.source), unkeyed(params)
 
     def call(kind: functions.Kind, expected: int, *arguments: Any) -> JSON:
-        return functions.answer(kind, function(*arguments), expected)
+        noted = CURRENT.get().unkeyed
+        if known:
+            note(known)
+        with nullcontext() if noted is None or known else watch().during(noted, seeded):
+            return functions.answer(kind, function(*arguments), expected)
 
     return call
+
+
+def note(reason: str) -> None:
+    """Notes that the results of the step that this process executes depend on more than its key holds."""
+    if (noted := CURRENT.get().unkeyed) is not None:
+        noted.add(reason)
 
 
 def made(params: PythonParams) -> Callable[..., Any]:
@@ -158,6 +174,7 @@ class Remote:
         self._answers = self._socket.makefile("rb")
 
     def __call__(self, kind: functions.Kind, expected: int, *arguments: Any) -> JSON:
+        note(OBJECT)
         request = {
             "object": self._params.served, "kind": kind, "expected": expected, "arguments": arguments
         }  # fmt: skip

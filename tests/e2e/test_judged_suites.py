@@ -102,3 +102,25 @@ def test_a_leaderboard_says_in_every_row_who_judged_and_compare_holds_the_orders
     shown = judged.command("compare", judged.out)
     assert "The order of systems by people's and by a machine's judgements" in shown.out
     assert "tau is Kendall's tau-b" in " ".join(shown.out.split())
+
+
+def test_judgements_of_texts_that_were_cut_otherwise_are_refused_and_every_row_says_so(judged):
+    joined = {"judged": {"file": "judgements/judgements.jsonl", "existing": "drop"}}
+    judged.suite({
+        "suite": "cut otherwise",
+        "datasets": {
+            "tour": {"tour": {"documents": 20}, "scored": False},
+            "mine": {"of": "tour", "make": [{"join-paragraphs": {"limit": 300}}, joined]},
+        },
+        "systems": SYSTEMS, "measures": ["nDCG@5"],
+    })  # fmt: skip
+    assert judged.run("suite.yaml").code == 0
+    board = orjson.loads((judged.out / "leaderboard.json").read_bytes())
+    pool = pool_files.Pool(judged.folder / "pool")
+    dropped = {item["why"]: item["count"] for item in board["datasets"][0]["made"][1]["dropped"]}
+    taken = board["datasets"][0]["counts"]["judgements"]
+    changed, gone = dropped["of a passage whose text has changed"], dropped["of a passage that is not there"]
+    assert (changed + gone + taken, changed > 20, gone > 20) == (len(pool.pairs), True, True)
+    for row in board["rows"]:
+        assert f"{changed} refused, because the passage has another text now" in row["flags"][0]
+    assert f"{changed} refused, because" in judged.command("show", judged.out).out

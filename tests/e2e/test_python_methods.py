@@ -1,7 +1,15 @@
 """`run({...})`: suites as dicts with Python functions as methods, and what a notebook does with the board."""
 
+import codecs
+import configparser
 import csv
+import random as chance
 import re
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import ClassVar
+from xmlrpc.client import Transport
 
 import pytest
 
@@ -118,6 +126,86 @@ def test_an_object_runs_every_time_and_is_marked(cell, tmp_path):
     assert model.calls == 2 * calls
     assert means(again) == means(board)
     assert not list((tmp_path / "store" / "artifacts").glob("rerank-*"))
+
+
+class Service(BaseHTTPRequestHandler):
+    """Counts the requests, and answers with their number."""
+
+    asked: ClassVar[list[str]] = []
+
+    def do_GET(self):
+        self.asked.append(self.path)
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(str(len(self.asked)).encode())
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture
+def address():
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Service)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_function_that_asks_a_service_asks_again_in_the_next_run_and_says_so(cell, address, tmp_path):
+    def ask(query, texts):
+        connection = Transport().make_connection(address)  # its source shows no client
+        connection.request("GET", "/")
+        count = float(connection.getresponse().read())
+        connection.close()
+        return [count + len(text) for text in texts]
+
+    content = suite(
+        asked={"of": "bm25", "rerank": {"python": ask, "depth": 10}}, long={"of": "asked", "rerank": longest}
+    )
+    asked = []
+    for _ in range(2):
+        board = cell(content)
+        assert [row.error for row in board.rows] == [None] * 3
+        flag = ("ask: it asks a service, so it runs every time",)
+        assert [row.flags for row in board.rows] == [(), flag, flag]
+        asked.append(len(Service.asked))
+    assert asked[1] == 2 * asked[0] > 0
+    assert not list((tmp_path / "store" / "artifacts").glob("rerank-*"))
+    assert list((tmp_path / "store" / "artifacts").glob("search-*"))
+
+
+def test_a_function_that_draws_at_random_or_reads_a_file_runs_every_time(cell, tmp_path):
+    (tmp_path / "weight.txt").write_text("[all]\nweight = 1\n")
+    path, calls = str(tmp_path / "weight.txt"), str(tmp_path / "calls")
+
+    def drawn(query, texts):
+        generator = chance
+        return [generator.random() for _ in texts]
+
+    def weighted(query, texts):
+        with codecs.open(calls, "a") as log:
+            log.write("x")
+        settings = configparser.ConfigParser()
+        settings.read(path)
+        return [float(settings["all"]["weight"]) * len(text) for text in texts]
+
+    def timed(document):
+        return f"{time.time_ns()} "
+
+    board = cell(
+        suite(
+            drawn={"of": "bm25", "rerank": drawn},
+            weighted={"of": "bm25", "rerank": weighted},
+            timed={"context": [timed], "retriever": "bm25"},
+        )
+    )
+    flags = {row.system: row.flags for row in board.rows if row.flags}
+    assert flags == {
+        "drawn": ("drawn: it draws random numbers, so it runs every time",),
+        "timed": ("timed: it reads the clock, so it runs every time",),
+        "weighted": ("weighted: it reads files, so it runs every time",),
+    }
 
 
 def test_an_object_may_be_a_retriever_or_a_context(cell):

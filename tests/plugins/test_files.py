@@ -292,8 +292,8 @@ def test_the_line_is_right_after_blank_lines_and_many_others(tmp_path):
     ("pid\tpassage\na\tx\n", "1: this line names the columns"),
     ("a\tx\na\ty\n", "2: .*'a' .*tsv:1;"),
     (b"a\tx\n\nb\t\xff\n", "3: byte 3 .*UTF-8"),
-    ("", "1: the file is empty"),
-    ("\n\n", "1: .*only blank lines"),
+    ("", "1: the file is empty; check what wrote it .scanned pages of a PDF"),
+    ("\n\n", "1: .*only blank lines; check what wrote it"),
 ])  # fmt: skip
 def test_a_faulty_line_of_tabs_is_named(tmp_path, text, fault):
     values = single(tmp_path, corpus_tsv=text)
@@ -304,6 +304,7 @@ def test_a_faulty_line_of_tabs_is_named(tmp_path, text, fault):
 @pytest.mark.parametrize(("name", "text", "fault"), [
     ("queries_jsonl", QUERIES + '{"_id": "q1", "text": ""}\n', "4: .*'q1' .*line 2"),
     ("queries_jsonl", '\n{"_id": "", "text": ""}\n', "2: .*empty id"),
+    ("queries_jsonl", '\n{"_id": "a\u2028b", "text": ""}\n', "2: the query id 'a.u2028b' has white space"),
     ("queries_jsonl", '{"_id": "q1"}\n', "1: .*'text' is missing"),
     ("queries_tsv", "qid\tquery\nq1\tfirst\n", "1: this line names the columns"),
     ("queries_tsv", "q1\tfirst\t[]\tmore\n", "1: .*got 4 columns"),

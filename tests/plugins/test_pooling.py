@@ -135,8 +135,50 @@ def test_decisions_by_people_replace_and_add_judgements(tmp_path):
         "decided by a machine", "without a decision", "of a query that is not asked",
         "of a passage that is not there",
     }  # fmt: skip
-    assert facts["flags"] == []
+    assert facts["flags"] == [
+        "of the 3 judgements in j.jsonl: 1 dropped, because the passage is not there; 2 not bound to the text "
+        "that was judged"
+    ]
     assert facts["judges"] == {"person": 2}
+
+
+def test_a_judgement_counts_only_for_the_text_that_was_judged(tmp_path):
+    rows = [  # passage, document, text that was judged, grade
+        ("p0", "d", "zero", 3),
+        ("p1", "d", "another text", 2),  # the id is there, its text has changed
+        ("gone", "d", "one", 2),  # cut otherwise, and the same text has the id p1 now
+        ("gone2", "d", "zero", 0),  # the same text as p0, which is judged under its own id
+        ("gone3", "e", "four", 1),  # a text of another document
+        ("p3", "e", "not three", 1),
+        ("p4", "", None, 1),  # not bound
+    ]
+    lines = [
+        {"query": "q0", "passage": passage, "document": document, "grade": grade}
+        | ({} if text is None else {"sha256": hashlib.sha256(text.encode()).hexdigest()})
+        for passage, document, text, grade in rows
+    ]
+    text = "".join(f"{json.dumps(line)}\n" for line in lines)
+    taken, facts = judged(tmp_path, "j.jsonl", text, existing="drop")
+    assert [row[:3] for row in taken] == [("q0", "p0", 3), ("q0", "p4", 1), ("q0", "p1", 2)]
+    assert facts["flags"] == [
+        "of the 7 judgements in j.jsonl: 2 refused, because the passage has another text now; 1 dropped, "
+        "because the passage is not there; 1 carried to the same text under another id; 1 not bound to the "
+        "text that was judged"
+    ]
+    dropped = {item["why"]: item["count"] for item in facts["dropped"]}
+    assert dropped["of a text that is judged under another id too"] == 1
+
+    columns = ("query", "passage", "document", "grade", "sha256")
+    table = [columns, *([str(line.get(name, "")) for name in columns] for line in lines)]
+    text = "".join("\t".join(row) + "\n" for row in table)
+    (tmp_path / "table").mkdir()
+    again, facts_of_table = judged(tmp_path / "table", "j.tsv", text, existing="drop")
+    assert (again, facts_of_table["facts"]) == (taken, facts["facts"])
+
+
+def test_a_file_of_a_machine_needs_take_machine(tmp_path):
+    with pytest.raises(HarnessError, match="decisions in it are by a machine, and 'take' is 'person'; say"):
+        judged(tmp_path, "j.jsonl", '{"query": "q0", "passage": "p0", "grade": 1, "kind": "machine"}\n')
 
 
 def test_the_labels_of_the_decision_win_over_those_of_single_judgements(tmp_path):
@@ -154,7 +196,7 @@ def test_the_labels_of_the_decision_win_over_those_of_single_judgements(tmp_path
 def test_judgements_by_a_machine_are_flagged_and_the_old_ones_may_go(tmp_path):
     rows, facts = judged(tmp_path, "j.jsonl", LINES, take="any", existing="drop")
     assert {row[:3] for row in rows} == {("q0", "p0", 3), ("q0", "p1", 1), ("q1", "p2", 0)}
-    assert facts["flags"] == ["1 of the 3 judgements that were taken in are by a machine"]
+    assert facts["flags"][1:] == ["1 of the 3 judgements that were taken in are by a machine"]
     assert facts["judges"] == {"person": 2, "machine": 1}
 
 
@@ -176,6 +218,16 @@ def test_a_table_is_decided_by_the_majority_of_its_lines(tmp_path):
         ("j.tsv", "query\tpassage\tgrade\nq0\tp0\n", "j.tsv:2: expected 3 columns between tabs, got 2"),
         ("j.tsv", "query\tpassage\tgrade\nq0\tp0\tgood\n", "j.tsv:2: the grade 'good' is no whole number"),
         ("j.tsv", "query\tpassage\tgrade\tkind\nq0\tp0\t1\tcat\n", "neither person nor machine"),
+        (
+            "j.tsv",
+            f"query\tpassage\tgrade\tsha256\nq0\tp0\t1\t{'a' * 64}\nq0\tp0\t1\t{'b' * 64}\n",
+            "j.tsv:3: the sha256 of this passage is another one than in line 2",
+        ),
+        (
+            "j.jsonl",
+            '{"query": "q0", "passage": "p0", "grade": 2, "sha256": "A1"}\n',
+            "the sha256 'A1' is not 64",
+        ),
         ("j.tsv", "\n", "j.tsv:1: the table is empty"),
         ("j.jsonl", '{"query": "q0", "passage": "p0"}\n', "'grade' is missing"),
         ("j.jsonl", '{"query": "q0", "passage": "p0", "grade": "2"}\n', "'grade' must be"),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from harness import catalogue, plugin, records
+from harness import catalogue, cli, plugin, records
 from harness.catalogue import OWN
 from harness.cli import kinds, scaffold
 
@@ -118,3 +119,10 @@ def test_our_own_plugins_are_all_loaded():
     assert [
         point.error for point in catalogue.load().plugins if point.distribution == OWN and point.error
     ] == []
+
+
+def test_the_page_comes_with_the_door(capsys):
+    assert cli.main(["plugins", "--api"]) == 0
+    assert capsys.readouterr().out.rstrip() == PAGE.read_text(encoding="utf-8").rstrip()
+    wheel = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]
+    assert wheel["targets"]["wheel"]["force-include"] == {"docs/api.md": "harness/plugin_api.md"}

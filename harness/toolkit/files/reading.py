@@ -47,7 +47,7 @@ def chunks(path: Path) -> Iterator[tuple[int, Chunk]]:
     except _Damaged as damage:
         refuse(path, line, str(damage))
     if line == 1:
-        refuse(path, 1, "the file is empty; copy it again")
+        refuse(path, 1, "the file is empty; check what wrote it, or copy it again")
 
 
 def lines(path: Path) -> Iterator[tuple[int, bytes]]:

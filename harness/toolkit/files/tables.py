@@ -45,6 +45,7 @@ class Column(NamedTuple):
     type: pa.DataType
     required: bool = True  # if False, the column may be missing, and null in any row
     also: tuple[str, ...] = ()  # other names of the column in some files
+    prose: bool = False  # a text to be read, not an id: a Parquet file may hold no whole numbers there
 
 
 class Part(NamedTuple):
@@ -61,7 +62,7 @@ def parts(path: Path, columns: Sequence[Column]) -> Iterator[Part]:
         some = some or part.batch.num_rows > 0
         yield part
     if not some:
-        refuse(path, 1, "there is no row in it; copy the file again")
+        refuse(path, 1, "there is no row in it; check what wrote it, or copy the file again")
 
 
 def rows(path: Path, columns: Sequence[Column]) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -102,6 +103,9 @@ def _cast(path: Path, row: int, batch: pa.RecordBatch, columns: Sequence[Column]
             arrays.append(pa.nulls(batch.num_rows, column.type))
             continue
         array = batch.column(column.name)
+        if not _holds(array.type, column):
+            what = f"the column '{column.name}' holds values of the type {array.type}"
+            refuse(path, row, f"{what}; write {_WORDS[column.type]}")
         try:
             arrays.append(array.cast(column.type))
             arrays[-1].validate(full=True)  # Parquet does not check that its texts are UTF-8
@@ -112,6 +116,23 @@ def _cast(path: Path, row: int, batch: pa.RecordBatch, columns: Sequence[Column]
             first = array.is_null().index(True).as_py()
             refuse(path, row + first, f"'{column.name}' is null; every row needs it")
     return pa.RecordBatch.from_arrays(arrays, schema=_schema(columns))
+
+
+def _holds(given: pa.DataType, column: Column) -> bool:
+    """Whether values of a type in a Parquet file may become those of a column. A cast alone would write
+    numbers, dates and truth values as texts, and truth values as numbers."""
+    if pa.types.is_null(given):
+        return True
+    if pa.types.is_dictionary(given):
+        return _holds(given.value_type, column)
+    if column.type == pa.int32():
+        return not pa.types.is_boolean(given)
+    if column.type == _TEXTS and pa.types.is_list(given):
+        return _holds(given.value_type, column._replace(type=pa.string()))
+    if column.type != pa.string():
+        return True
+    of_text = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary())
+    return given in of_text or (pa.types.is_integer(given) and not column.prose)
 
 
 def _json_lines(path: Path, columns: Sequence[Column]) -> Iterator[Part]:

@@ -251,6 +251,8 @@ def test_progress_counts_rows(tmp_path):
     ([row("b"), row("b"), row("a"), row("a")], (2, 1), "'b'"),
     ([row("a"), row("")], (2,), "id is empty"),
     ([row("a"), {"text": "x"}], (2,), "id is empty"),
+    ([row("a"), row("b\u2028c")], (2,), "id 'b.u2028c' has white space in it"),
+    ([row("a\r")], (1,), "id 'a.r' has white space in it"),
     ([row("a", "d", title="x"), row("b", "d", title="y")], (2, 1), "document 'd' has another title"),
     ([row("a", "d", title="x"), row("c"), row("b", "d", title="y")], (3, 1), "document 'd' has another title"),
     ([row("a", "d", order=4), row("b", "d", order=4)], (2, 1), "the place 4"),

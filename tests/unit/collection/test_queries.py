@@ -67,7 +67,9 @@ def test_the_same_contents_give_the_same_bytes(tmp_path):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
 
 
-@pytest.mark.parametrize(("id", "fault"), [("1", "queries: the id '1'"), ("", "queries: query 2 .*empty id")])
+@pytest.mark.parametrize(("id", "fault"), [
+    ("1", "queries: the id '1'"), ("", "queries: query 2 .*empty id"), ("2\r", "the query id '2.r' .*space"),
+])  # fmt: skip
 def test_a_faulty_query_is_refused(tmp_path, id, fault):
     with pytest.raises(HarnessError, match=fault):
         write_queries([Query("1", "x"), Query(id, "y")], tmp_path)

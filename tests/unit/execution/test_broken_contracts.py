@@ -60,3 +60,8 @@ def test_facts_that_a_leaderboard_cannot_hold_are_refused(facts):
     with pytest.raises(ContractError, match="facts that are no JSON"):
         reported(facts)
     assert reported({"loss": 0.5}) == {"reported": {"loss": 0.5}}
+
+
+def test_scores_of_a_reranker_are_numbers():
+    with pytest.raises(ContractError, match="scores of the type bool; they must be float32"):
+        checked.scores(np.array([[True, False]]), np.array([[0, 1]]))

@@ -108,4 +108,4 @@ def test_what_counts_the_blocks_of_a_step_runs_in_the_step_s_context(
         copy_context().run(worker_main._do, request, store, None, line, {})
         line._out.close()
     converted = Converted(store.converted, store.digests.folder, set())
-    assert seen == [StepContext("label-1", store.responses, converted=converted)]
+    assert seen == [StepContext("label-1", store.responses, converted=converted, unkeyed=set())]

@@ -82,7 +82,8 @@ def test_a_broken_hit_is_named_with_query_column_and_value(passages, scores, pla
 
 
 @pytest.mark.parametrize(("passages", "scores", "fault"), [
-    (np.zeros((1, 2), np.int32), np.zeros((1, 2), np.float32), r"passages .* int32\[1, 2\]"),
+    (np.zeros((1, 2), np.uint64), np.zeros((1, 2), np.float32), r"passages .* uint64\[1, 2\]"),
+    (np.zeros((1, 2), np.bool_), np.zeros((1, 2), np.float32), r"passages .* bool\[1, 2\]"),
     (np.zeros((1, 2), np.int64), np.zeros((1, 2)), r"scores .* float64\[1, 2\]"),
     (np.zeros(2, np.int64), np.zeros(2, np.float32), r"passages .* int64\[2\]"),
     ([[1]], np.zeros((1, 1), np.float32), "passages .* <class 'list'>"),
@@ -91,6 +92,14 @@ def test_a_broken_hit_is_named_with_query_column_and_value(passages, scores, pla
 def test_a_wrong_form_is_refused(passages, scores, fault):
     with pytest.raises(ContractError, match=fault):
         ranking.canonical(Hits(passages, scores), size=7, rank_of_id=BY_ID, depth=3)
+
+
+def test_positions_of_narrower_integers_become_int64():
+    hits = ranking.canonical(
+        Hits(np.array([[1, 2, -1]], np.int32), np.array([[1, 2, 3]], np.float32)),
+        size=7, rank_of_id=BY_ID, depth=3,
+    )  # fmt: skip
+    assert (hits.passages.tolist(), hits.passages.dtype) == ([[2, 1, -1]], np.int64)
 
 
 def test_a_wrong_number_of_queries_or_hits_is_refused():

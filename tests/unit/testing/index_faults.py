@@ -4,8 +4,6 @@ import itertools
 
 import numpy as np
 
-from harness.types import Hits
-
 COUNTER = itertools.count(1)
 
 
@@ -77,11 +75,6 @@ def open_with_size(self, original, texts, folder):
     return original(texts, folder)
 
 
-def pad_in_front(self, original, *args):
-    hits = original(*args)
-    return Hits(hits.passages[:, ::-1].copy(), hits.scores, hits.unit)
-
-
 def normalise_over_queries(self, original, queries, k, within):
     hits = original(queries, k, within)
     return hits._replace(scores=(hits.scores / max(len(queries), 1)).astype(np.float32))
@@ -98,7 +91,6 @@ RETRIEVERS = [
         "the 1 best are not the first 1 of all",
         {"row": lambda _, original, q, k, w: original(q, 50, w)[-k:] if k < 4 else original(q, k, w)},
     ),
-    ("returns at most k", "not sorted", {"row": lambda _, original, *args: original(*args)[::-1]}),
     (
         "returns at most k",
         "is returned twice",
@@ -131,7 +123,6 @@ RETRIEVERS = [
         "the unit passage",
         {"search": lambda _, original, *args: original(*args)._replace(unit="passage")},
     ),
-    ("fills short rows", "has its -1 before a hit", {"search": pad_in_front}),
     (
         "fills short rows",
         "is returned twice",

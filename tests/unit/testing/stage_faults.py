@@ -62,7 +62,6 @@ COMBINERS = [
         "at most 100 were asked for",
         {"combine": lambda _, original, inputs, depth, structure: original(inputs, depth + 1, structure)},
     ),
-    ("returns at most depth", "not sorted", {"row": lambda _, original, *args: original(*args)[::-1]}),
     ("combines passages and documents", "which no input found", {"row": invent_a_hit}),
     ("combines passages and documents", "which are not candidates", {"targets": spread_to_all_passages}),
     (

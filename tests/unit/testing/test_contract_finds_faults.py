@@ -1,5 +1,6 @@
 """The contract finds each fault that a retriever, re-ranker, combiner or context-augmenter may have."""
 
+import numpy as np
 import pytest
 from contract_toys import Augmenter, Combiner, Reranker, Retriever, broken, record_of, verdict, verdicts
 from index_faults import RERANKERS, RETRIEVERS
@@ -20,6 +21,18 @@ from harness.testing.combiner import generated
 )
 def test_a_good_method_keeps_every_promise(kind, build, more):
     assert verdicts(kind, record_of(kind, build, **more)) == {}
+
+
+def narrow_and_backwards(self, original, *args):
+    hits = original(*args)
+    return hits._replace(passages=hits.passages[:, ::-1].astype(np.int32), scores=hits.scores[:, ::-1])
+
+
+@pytest.mark.parametrize(("kind", "build", "call"), [
+    ("retriever", Retriever, "search"), ("combiner", Combiner, "combine"),
+])  # fmt: skip
+def test_hits_may_be_in_any_order_and_their_positions_narrow(kind, build, call):
+    assert verdicts(kind, record_of(kind, broken(build, **{call: narrow_and_backwards}))) == {}
 
 
 def test_a_retriever_of_documents_is_only_given_documents():

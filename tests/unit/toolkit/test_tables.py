@@ -72,6 +72,34 @@ def test_a_fault_of_a_tsv_is_named_by_its_line(tmp_path, text, where):
     assert re.match(where, fault(tsv(tmp_path, text)))
 
 
+@pytest.mark.parametrize(("name", "values", "accepted"), [
+    ("_id", [7, 8], True),
+    ("_id", [7.0, 8.0], False),
+    ("_id", [True, False], False),
+    ("text", [7, 8], False),
+    ("text", [0.5, float("nan")], False),
+    ("text", [True, False], False),
+    ("text", [b"x", b"y"], True),
+    ("text", pa.array(["x", "x"]).dictionary_encode(), True),
+    ("texts", [["x"], None], True),
+    ("texts", [[1.5], None], False),
+    ("score", [1.0, 2.0], True),
+    ("score", [True, False], False),
+])  # fmt: skip
+def test_a_parquet_file_of_numbers_holds_no_texts_and_one_of_truth_values_no_numbers(
+    tmp_path, name, values, accepted
+):
+    types = {"score": pa.int32(), "texts": pa.list_(pa.string())}
+    column = Column(name, types.get(name, pa.string()), name != "texts", prose=name != "_id")
+    path = tmp_path / "table.parquet"
+    pq.write_table(pa.table({name: values}), path)
+    if accepted:
+        assert len(list(rows(path, [column]))) == 2
+    else:
+        with pytest.raises(HarnessError, match=rf"1: the column '{name}' holds values of the type .*; write"):
+            list(rows(path, [column]))
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
