@@ -40,7 +40,7 @@ def pictures(board: Leaderboard) -> Iterator[Picture]:
         if fields := _slices(rows, label):
             spec = plots.filled(plots.heat("", "", label), fields)
             yield Picture(f"{name}-slices", name, f"{label} by slice on {name}", spec)
-        yield from _tuned(name, rows)
+        yield from tuned(name, rows)
     for analysis in board.data.analyses or ():
         drawn = plots.analysis(analysis)
         if drawn is not None:
@@ -84,8 +84,13 @@ def _slices(rows: list[Row], label: str) -> list[dict[str, findings.Cell]]:
     ]
 
 
-def _tuned(dataset: str, rows: list[Row]) -> Iterator[Picture]:
-    """One picture for each tuned parameter, with a line for each system."""
+def tuned(dataset: str, rows: list[Row]) -> Iterator[Picture]:
+    """One picture for each tuned parameter, with a line for each system, and a heat map for each system that
+    tuned two parameters together."""
+    maps = [(row, item, spec) for row in rows for item in row.tuning or () if (spec := plots.grid(item))]
+    for number, (row, item, spec) in enumerate(maps, 1):
+        title = f"{item.measure} of {row.system} over {item.parameter}, tuned on {item.on}"
+        yield Picture(f"{dataset}-tuning-grid-{number}", dataset, title, spec)
     lines: dict[tuple[str, str, str], list[dict[str, findings.Cell]]] = {}
     for row in rows:
         for item in row.tuning or ():

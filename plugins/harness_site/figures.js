@@ -47,6 +47,10 @@ function frame(width, height, across, down, title) {
   ];
 }
 
+function clipped(name, longest) {
+  return name.length > longest ? `${name.slice(0, longest - 1)}…` : name;
+}
+
 function figure(width, height, says, ...children) {
   return svg("svg", { class: "figure", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": says }, ...children);
 }
@@ -69,7 +73,7 @@ function costFigure(card, width, taller = 0) {
   }
   const spots = points.map((item) => ({
     x: x(Math.log10(item.seconds)), y: y(item.mean), low: y(item.low ?? item.mean), high: y(item.high ?? item.mean),
-    name: short(item.name, width < 500 ? 26 : 40), front: item.front, item,
+    name: clipped(item.name, width < 500 ? 26 : 40), front: item.front, item,
   }));
   const shifted = spots.map((spot) => ({ ...spot, x: spot.x - EDGE.left }));
   const places = placed(shifted, width - EDGE.left, height - EDGE.bottom - 2);
@@ -83,7 +87,7 @@ function costFigure(card, width, taller = 0) {
       ticks(low, high, 5).map(([value, text]) => [y(value), text]), "time spent"),
     svg("path", { class: "front", d: path }),
     spots.map((spot) => svg("line", { class: "spread", x1: spot.x, x2: spot.x, y1: spot.low, y2: spot.high })),
-    spots.map((spot, i) => places[i]?.far ? svg("line", { class: "leader", x1: spot.x, y1: spot.y, x2: EDGE.left + places[i].x + places[i].joint, y2: places[i].y }) : null),
+    spots.map((spot, i) => places[i]?.joint == null ? null : svg("line", { class: "leader", x1: spot.x, y1: spot.y, x2: EDGE.left + places[i].joint, y2: places[i].y })),
     spots.map((spot) => svg("circle", { class: spot.front ? "point best" : "point", cx: spot.x, cy: spot.y, r: 4.5 },
       svg("title", {}, `${spot.item.name}: ${score(spot.item.mean)}, ${duration(spot.item.seconds)}`))),
     spots.map((spot, i) => places[i] ? svg("text", { class: spot.front ? "name best" : "name", x: EDGE.left + places[i].x, y: places[i].y + 4 }, spot.name) : null));
@@ -105,7 +109,7 @@ function timeFigure(card, width) {
   const x = scaled(days[0] - 0.4, Math.max(days.at(-1), days[0] + 1) + 0.4, EDGE.left + 8, width - EDGE.right - 8);
   const [low, high] = [Math.min(...scores) - pad, Math.max(...scores) + pad];
   const y = scaled(low, high, height - EDGE.bottom - 4, EDGE.top + 4);
-  const spots = rises.map((item) => ({ x: x(item.day), y: y(item.value), low: y(item.value), high: y(item.value), name: short(item.system, 34), front: item.rose, item }));
+  const spots = rises.map((item) => ({ x: x(item.day), y: y(item.value), low: y(item.value), high: y(item.value), name: clipped(item.system, 34), front: item.rose, item }));
   const places = placed(spots.map((spot) => ({ ...spot, x: spot.x - EDGE.left })), width - EDGE.left, height - EDGE.bottom - 2);
   const path = rises.map((item, i) => `${i ? `H${x(item.day)}V${y(item.best)}` : `M${x(item.day)} ${y(item.best)}`}`).join("");
   const every = Math.ceil(history.length / Math.max(2, Math.floor(width / 110)));

@@ -1,6 +1,6 @@
 // The front page: a card for each dataset, ranks across datasets, cost and time of one dataset.
 
-const CARDS = 6; // shown at once; the others are folded
+const CARDS = window.matchMedia("(max-width: 52rem)").matches ? 4 : 6; // shown at once; the others are folded
 const RANKS = 8; // rows of a table of ranks that are shown at once
 
 /** An interval drawn on the scale from `low` to `high`. */
