@@ -112,6 +112,9 @@ def named(spec: dict[str, JSON], width: int) -> dict[str, JSON]:
         if place is not None:
             joint = None if place.joint is None else place.joint - at.x
             item = {**item, "dx": place.x - at.x, "dy": place.y - at.y, "joint": joint}
+            right = item["dx"] + width_of(at.name, at.front)
+            if right < 0:  # beside its point, although a name may be narrower than `width_of` says
+                item |= {"dx": right, "align": "right"}
         data.append(item)
     return {**spec, "data": {"values": data}, "width": inner, "height": height, "autosize": {"type": "pad"}}
 

@@ -18,18 +18,8 @@ from harness.store.artifacts import Store
 from harness.types import JSON
 
 HERE = Path(__file__).parent
-SCRIPTS = (
-    "base",
-    "table",
-    "labels",
-    "plots",
-    "results",
-    "compare",
-    "queries",
-    "rows",
-    "about",
-    "main",
-)  # in order
+SCRIPTS = ("base", "table", "labels", "plots", "results", "compare", "queries", "rows", "about",
+           "main")  # in this order  # fmt: skip
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
 
 

@@ -41,7 +41,7 @@ def pareto(score: str, cost: str) -> dict[str, JSON]:
         {"condition": {"test": f"isValid(datum.{field})", "value": value}, "value": 0}
         for field, value in (("dx", 1), ("joint", 0.35))
     )
-    name = {"type": "text", "align": "left", "baseline": "middle", "limit": LABEL}
+    name = {"type": "text", "align": {"expr": "datum.align || 'left'"}, "baseline": "middle", "limit": LABEL}
     name |= {key: {"expr": f"datum.{key} || 0"} for key in ("dx", "dy")}
     name |= {"fontWeight": {"expr": "datum.front ? 600 : 400"}}
     offset = {
@@ -126,7 +126,10 @@ def pairs(first: str, second: str) -> dict[str, JSON]:
     """A plot of two systems query by query. Data: `x` and `y`, the scores of the first and the second system,
     `queries`, how many have these scores, and `query`, the id of one of them. Above the line, the second is
     better."""
-    axes = _axes(first, second, "quantitative")
+    scale = {"zero": False, "nice": False, "padding": 14}
+    axis = {"tickCount": 6}
+    axes = {name: {"field": name, "type": "quantitative", "title": title, "scale": scale, "axis": axis}
+            for name, title in (("x", first), ("y", second))}  # fmt: skip
     ends = [{"field": name, "op": op, "as": f"{op}_{name}"} for name in ("x", "y") for op in ("min", "max")]
     line = [
         {"aggregate": ends},

@@ -78,8 +78,9 @@ def interactive(spec: dict[str, JSON], dark: bool = False, width: int = WIDTH) -
     options = {"mode": "vega-lite", "renderer": "svg", "actions": False, "config": config}
     policy = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'"
     return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">'
-        f'<title>Plot</title><body style="margin:0"><main id="plot" role="img" aria-label="plot"></main><script>{bundle()}</script>'
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Plot</title>'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}"><body style="margin:0">'
+        f'<main id="plot" role="img" aria-label="plot"></main><script>{bundle()}</script>'
         f'<script type="application/json" id="spec">{packing.island([ready, options])}</script><script>'
         'vegaEmbed("#plot", ...JSON.parse(document.getElementById("spec").textContent))</script>'
     )

@@ -125,9 +125,15 @@ def test_every_point_of_the_pareto_picture_has_its_name_and_names_stay_apart(poi
     names = list(text_items(scene))
     assert len(names) == len(points)
     boxes = [
-        (x, y - 6, x + 6 * min(len(item["text"]), labels.LETTERS), y + 6)
+        (
+            x - wide if item["align"] == "right" else x,
+            y - 6,
+            x if item["align"] == "right" else x + wide,
+            y + 6,
+        )
         for item in names
         for x, y in [(item["x"] + item["dx"], item["y"] + item["dy"])]
+        for wide in [6 * min(len(item["text"]), labels.LETTERS)]
     ]
     assert not any(overlap(one, other) for one, other in itertools.combinations(boxes, 2))
     front = {value["system"] for value in spec["data"]["values"] if value["front"]}
