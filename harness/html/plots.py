@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from harness.findings import Cell, Finding
 from harness.html.labels import EDGE, HEIGHT
 from harness.html.vega import LABEL
 from harness.leaderboard.model import Row, Tuning
 from harness.types import JSON
+
+if TYPE_CHECKING:
+    from harness.compare import Compared
 
 CROWDED, LONG = 10, 16  # the most bars side by side, and the most characters of their names
 
@@ -122,6 +125,17 @@ def forest(score: str, baseline: str) -> dict[str, JSON]:
     )
 
 
+def forest_of(compared: Compared, score: str, baseline: str) -> dict[str, JSON]:
+    """The plot of `forest`, from the comparisons with a baseline on one dataset in one measure."""
+    values: list[dict[str, Any]] = []
+    for pair in compared.comparisons:
+        sign, system = (-1, pair.second) if pair.first == baseline else (1, pair.first)
+        low, high = sorted(sign * end for end in pair.interval)
+        values.append({"system": system, "difference": sign * pair.difference, "low": low, "high": high})
+    values.sort(key=lambda item: -item["difference"])
+    return {**filled(forest(score, baseline), values), "height": 24 * len(values)}
+
+
 def pairs(first: str, second: str) -> dict[str, JSON]:
     """A plot of two systems query by query. Data: `x` and `y`, the scores of the first and the second system,
     `queries`, how many have these scores, and `query`, the id of one of them. Above the line, the second is
@@ -180,6 +194,27 @@ def grid(tuned: Tuning) -> dict[str, JSON] | None:
     if any(len({cell[axis] for cell in cells}) < 2 for axis in ("x", "y")):
         return None
     return filled(heat(names[0], names[1], tuned.measure), cells)
+
+
+def tuned(rows: Sequence[Row]) -> Iterator[tuple[str, dict[str, JSON]]]:
+    """The title and the plot of tuned parameters: a heat map for each system that tuned two parameters
+    together, and for each parameter that was tuned alone its curves, with a line for each system."""
+    lines: dict[tuple[str, str, str], list[dict[str, Cell]]] = {}
+    for row in rows:
+        for item in row.tuning or ():
+            if (spec := grid(item)) is not None:
+                yield f"{item.measure} of {row.system} over {item.parameter}, tuned on {item.on}", spec
+            if any(isinstance(value, str) for value in item.values):  # several parameters share no axis
+                continue
+            points = lines.setdefault((item.parameter, item.measure, item.on), [])
+            points += [
+                {"x": x, "y": y, "series": row.system} for x, y in zip(item.values, item.curve, strict=True)
+            ]
+    for (parameter, measure, on), points in lines.items():
+        yield (
+            f"{measure} over {parameter}, tuned on {on}",
+            filled(curves(parameter, measure, "system"), points),
+        )
 
 
 def curves(x: str, y: str, series: str | None, kind: str = "quantitative") -> dict[str, JSON]:

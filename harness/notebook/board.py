@@ -117,8 +117,10 @@ class Board(Leaderboard):
         if kind == "differences":
             if baseline is None:
                 raise HarnessError("plot: kind 'differences' needs a baseline, such as baseline=\"bm25\"")
+            from harness.html import plots
+
             compared = self.compare(baseline=baseline, measures=[label], datasets=[name]).data
-            spec = drawn.differences(compared, label, baseline)
+            spec = plots.forest_of(compared, label, baseline)
         elif kind == "queries":
             spec = drawn.queries(self, name, label, systems)
         elif kind == "tuning":

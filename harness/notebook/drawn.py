@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from harness.errors import HarnessError
 from harness.leaderboard import selection
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import Row
 from harness.types import JSON
-
-if TYPE_CHECKING:
-    from harness.compare import Compared
 
 Kind: TypeAlias = Literal["cost", "differences", "queries", "tuning"]
 
@@ -54,20 +51,6 @@ def cost(board: Leaderboard, dataset: str, label: str, over: str) -> dict[str, J
     return plots.filled(plots.pareto(label, content.COSTS.get(over, over)), values)
 
 
-def differences(compared: Compared, label: str, baseline: str) -> dict[str, JSON]:
-    """The differences of all systems from a baseline, with intervals, the best first."""
-    from harness.html import plots
-
-    values: list[dict[str, Any]] = []
-    for pair in compared.comparisons:
-        turned = pair.first == baseline  # then the pair is the baseline minus the system
-        sign, system = (-1, pair.second) if turned else (1, pair.first)
-        low, high = sorted(sign * end for end in pair.interval)
-        values.append({"system": system, "difference": sign * pair.difference, "low": low, "high": high})
-    values.sort(key=lambda item: -item["difference"])
-    return {**plots.filled(plots.forest(label, baseline), values), "height": 24 * len(values)}
-
-
 def queries(board: Leaderboard, dataset: str, label: str, systems: Sequence[str]) -> dict[str, JSON]:
     """The scores of two systems query by query."""
     from harness.html import content, plots
@@ -82,12 +65,11 @@ def queries(board: Leaderboard, dataset: str, label: str, systems: Sequence[str]
 
 def tuning(rows: Sequence[Row], dataset: str) -> dict[str, JSON]:
     """The scores of tuned values: a heat map of two parameters tuned together, else curves."""
-    from harness.html import pictures
+    from harness.html import plots
 
-    drawn = [item.spec for item in pictures.tuned(dataset, list(rows))]
-    if not drawn:
-        raise HarnessError(f"plot: no system on {dataset} has tuned values that can be drawn")
-    return drawn[0]
+    for _, spec in plots.tuned(rows):
+        return spec
+    raise HarnessError(f"plot: no system on {dataset} has tuned values that can be drawn")
 
 
 def chosen(board: Leaderboard, dataset: str | None, measure: str | None) -> tuple[str, str]:

@@ -96,7 +96,7 @@ def _letters(lines: Sequence[Line], label: str | None) -> dict[Key, str]:
         rows = tuple(other.row for other in tested if other.entry is line.entry)
         data = structs.replace(line.entry.board.data, datasets=(line.dataset,), rows=rows)
         boards[line.entry.name] = Leaderboard(data, line.entry.board.folder)
-    wanted = results.Filters(measures=(_literal(label),))
+    wanted = results.Filters(measures=(literal(label),))
     try:
         loaded = results.of_boards(list(boards.values()), list(boards), wanted)
         compared = results.compare(loaded._replace(averages=()), results.Settings())
@@ -255,6 +255,6 @@ def _values(entry: Entry, systems: Sequence[Sequence[Row]], label: str) -> Float
     return np.stack(means) if values.size else None
 
 
-def _literal(text: str) -> str:
+def literal(text: str) -> str:
     """The text as a pattern that fits only itself."""
     return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in text)

@@ -230,6 +230,25 @@ def test_every_table_has_its_csv_and_a_text_is_never_a_formula(site):
     ]  # fmt: skip
 
 
+@pytest.mark.extras
+def test_pictures_of_differences_and_of_two_systems_are_drawn_on_demand(tmp_path, capsys):
+    pytest.importorskip("vl_convert", reason="needs the extra report")
+    board = shutil.copytree(LEADERBOARDS / "neural-en", tmp_path / "board")
+    assert main(["pictures", str(board), "--baseline", "bm25", "--systems", "bm25", "minilm"]) == 0
+    drawn = {path.name: path.read_text() for path in (board / "pictures").glob("*.svg")}
+    assert set(drawn) == {
+        f"{data}-{what}.svg"
+        for data in ("scifact", "xquad-en")
+        for what in ("cost", "differences", "queries")
+    }
+    assert all(
+        name in drawn["scifact-cost.svg"] for name in ("bm25", "minilm", "bge-small-en", "bm25 reranked")
+    )
+    assert "nDCG@10, difference from bm25" in drawn["scifact-differences.svg"]
+    assert main(["pictures", str(board), "--baseline", "bm52"]) == 2
+    assert "did you mean 'bm25'?" in capsys.readouterr().err
+
+
 def test_slugs_are_files_names_and_never_shared():
     names = ["bm25", "BM25", "bm25 ", "a/b", "a b", "一座桥", "", "..", "x" * 300, "bm25,k1=0.9"]
     slugs = [slug_of(name) for name in names]
