@@ -31,7 +31,6 @@ def theme(dark: bool) -> dict[str, JSON]:
     legend = {"labelColor": soft, "titleColor": ink, "labelLimit": LABEL, "titleFontWeight": "normal"}
     heat = ["#24303a", "#7db6e0"] if dark else ["#f3efe6", "#2f6f9f"]
     return {
-        "aria": False,  # the page describes the plot as a whole
         "background": "transparent",
         "font": FONT,
         "view": {"stroke": None},
@@ -39,7 +38,7 @@ def theme(dark: bool) -> dict[str, JSON]:
         "legend": legend,
         "title": {"color": ink, "fontWeight": "normal", "anchor": "start"},
         "range": {"category": PALETTE[dark], "heatmap": heat, "ramp": heat},
-        "mark": {"color": PALETTE[dark][0]},
+        "mark": {"color": PALETTE[dark][0], "aria": False},  # the page describes the plot as a whole
         "rule": {"color": soft},
         "text": {"color": ink, "fontSize": 12},
     }

@@ -42,7 +42,7 @@ function columnsOf(table) {
     number: name.startsWith("#"),
     look: name === "methods" || name === "model" ? "words" : null,
     value: (row) => valueOf(row[i]),
-    cell: (row) => drawn(row[i]),
+    cell: (row) => (name === "#parameters" && row[i] != null ? `${Number((row[i] / 1e6).toPrecision(3))} M` : drawn(row[i])),
   }));
   if (table.drawn !== undefined) {
     const [low, high] = span(table.rows.map((row) => row[table.drawn]));

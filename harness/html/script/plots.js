@@ -43,7 +43,7 @@ function draw(node) {
   window.vegaEmbed(node, spec, {
     mode: "vega-lite", renderer: "svg", actions: false, defaultStyle: false, tooltip: tell(node),
     config: board.themes[dark.matches ? "dark" : "light"],
-  });
+  }).then(() => node.querySelector("svg")?.setAttribute("aria-hidden", "true")); // the node's label describes it
 }
 
 /** A plot that has named points, with places for all names at this width; it becomes higher until there is room.

@@ -19,17 +19,6 @@ from harness.leaderboard.published import beside
 from harness.leaderboard.readme import PICTURES, show_pictures
 
 __all__ = [
-    "PICTURES",
-    "analysis",
-    "beside",
-    "filled",
-    "forest_of",
-    "heat",
-    "pair_values",
-    "pairs",
-    "pareto",
-    "pareto_values",
-    "show_pictures",
-    "svg",
-    "tuned",
-]
+    "PICTURES", "analysis", "beside", "filled", "forest_of", "heat", "pair_values", "pairs", "pareto",
+    "pareto_values", "show_pictures", "svg", "tuned",
+]  # fmt: skip
