@@ -82,6 +82,7 @@ class Record:
 
     name: str
     summary: str  # one line
+    paper: str | None = None  # the address of the paper that describes the method
     # builds the method from its parameters: a function, or "package.module:Name", imported when it is called
     build: Build[Callable[[Any], Any]] = Build()
     params: type = NoParams  # a frozen dataclass; a `Path` in it is keyed by the contents at the path

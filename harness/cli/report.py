@@ -1,4 +1,4 @@
-"""`harness report`: a leaderboard as one HTML file, or its pictures for the README beside it."""
+"""`harness report`: a leaderboard as one HTML file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from harness import catalogue, suite
 from harness.cli import arguments as shared
 from harness.errors import HarnessError
-from harness.html import page, pictures, tiers
+from harness.html import page, tiers
 from harness.leaderboard import board_file, published
 from harness.leaderboard.board_file import Leaderboard
 from harness.problems import shown_path
@@ -24,8 +24,6 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--out", type=Path, metavar="FILE", help=out)
     no_text = "leave out all texts of queries and passages"
     command.add_argument("--no-text", action="store_true", help=no_text)
-    drawn = "instead draw its plots as SVG into pictures/ beside its README"
-    command.add_argument("--pictures", action="store_true", help=drawn)
     shared.beside(command)
     shared.store(command)
 
@@ -34,18 +32,6 @@ def report(options: argparse.Namespace) -> int:
     board = published.beside(
         board_file.read(options.leaderboard), [board_file.read(path) for path in options.beside]
     )
-    return _pictures(board) if options.pictures else _page(options, board)
-
-
-def _pictures(board: Leaderboard) -> int:
-    with disk.explaining(board.folder):
-        drawn = pictures.write(board)
-    for path in drawn:
-        print(shown_path(path))
-    return 0
-
-
-def _page(options: argparse.Namespace, board: Leaderboard) -> int:
     store = shared.store_of(board.folder, options.store)
     out: Path = options.out or board.folder / "report.html"
     tested = tiers.tiers(board, options.leaderboard)

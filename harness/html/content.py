@@ -90,6 +90,8 @@ def content(board: Leaderboard, tiers: Tiers, suite: str | None) -> Content:
         "specs": {
             "pareto": plots.pareto("", ""),
             "difference": plots.difference(""),
+            "forest": plots.forest("", ""),
+            "pairs": plots.pairs("", ""),
             "curves": plots.curves("", "", "system"),
             "heat": plots.heat("", "", ""),
         },

@@ -18,8 +18,8 @@ from harness.store.artifacts import Store
 from harness.types import JSON
 
 HERE = Path(__file__).parent
-SCRIPTS = ("base", "table", "plots", "results", "compare", "queries", "rows", "about", "main")  # in order
-VEGA = "window.vegaEmbed = vegaEmbed;"  # the only name that is used from vl-convert's bundle
+SCRIPTS = ("base", "table", "labels", "plots", "results", "compare", "queries", "rows", "about",
+           "main")  # in this order  # fmt: skip
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
 
 
@@ -33,12 +33,12 @@ def build(board: Leaderboard, store: Store, suite: str | None, tiers: TierLetter
         looked = evidence.of_dataset(board, i, known.ids, known.values, store, texts)
         chunks[f"evidence-{i}"] = packing.packed_json(looked.data)
         dataset.update(said=looked.note, judged=looked.judged)
-    return fill(made.board, chunks, str(vega.library().javascript_bundle(VEGA)))
+    return fill(made.board, chunks, vega.bundle())
 
 
 def fill(board: Mapping[str, JSON], chunks: Mapping[str, str], vega: str) -> str:
     """The report page. Vega compiles its expressions at run time, so its policy allows `unsafe-eval`."""
-    scripts = [vega.replace("</script", "<\\/script"), enclosed(script(*SCRIPTS))]
+    scripts = [vega, enclosed(script(*SCRIPTS))]
     return page_of(board, chunks, scripts, style(), "'unsafe-eval'")
 
 

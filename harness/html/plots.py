@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from harness.findings import Cell, Finding
+from harness.html.labels import EDGE, HEIGHT
 from harness.html.vega import LABEL
-from harness.leaderboard.model import Row
+from harness.leaderboard.model import Row, Tuning
 from harness.types import JSON
 
-LINE, LETTER = 15, 7  # pixels of a line of names, and of a letter at most
-HEIGHT, EDGE = 300, 24  # pixels of the Pareto picture, and between its points and its frame
+if TYPE_CHECKING:
+    from harness.compare import Compared
+
 CROWDED, LONG = 10, 16  # the most bars side by side, and the most characters of their names
 
 
@@ -25,7 +27,7 @@ def pareto(score: str, cost: str) -> dict[str, JSON]:
     """A plot of effectiveness against cost. Data: `system`, `cost` (above 0), `score`, `low`, `high`, and
     `front`: whether no system of the same or lower cost scores as high."""
     scale = {"type": "log", "nice": False, "padding": EDGE}
-    x = {"field": "cost", "type": "quantitative", "title": cost, "scale": scale}
+    x = {"field": "cost", "type": "quantitative", "title": cost, "scale": scale, "axis": {"grid": False}}
     upright = {"zero": False, "nice": False, "padding": EDGE}
     y = {"field": "score", "type": "quantitative", "title": score, "scale": upright}
     low = {**y, "field": "low"}
@@ -33,26 +35,24 @@ def pareto(score: str, cost: str) -> dict[str, JSON]:
     tooltip = [
         {"field": "system", "type": "nominal", "title": "system"},
         {"field": "score", "type": "quantitative", "title": score, "format": ".4f"},
+        {"field": "low", "type": "quantitative", "title": "low", "format": ".4f"},
+        {"field": "high", "type": "quantitative", "title": "high", "format": ".4f"},
         {"field": "cost", "type": "quantitative", "title": cost, "format": ",.4~g"},
     ]
     strong = {"condition": {"test": "datum.front", "value": 1}, "value": 0.45}
-    rise = {"expr": "-8 - datum.lift"}
-    name = {"type": "text", "align": "left", "dx": 8, "dy": rise, "limit": LABEL}
-    pointer = {"type": "rule", "x2Offset": 8, "y2Offset": rise}
-    lifted_alone = {"condition": {"test": "datum.lift > 0", "value": 0.35}, "value": 0}
-    ends = {"x2": {"field": "cost"}, "y2": {"field": "score"}, "opacity": lifted_alone}
+    shown, far = (
+        {"condition": {"test": f"isValid(datum.{field})", "value": value}, "value": 0}
+        for field, value in (("dx", 1), ("joint", 0.35))
+    )
+    name = {"type": "text", "align": {"expr": "datum.align || 'left'"}, "baseline": "middle", "limit": LABEL}
+    name |= {key: {"expr": f"datum.{key} || 0"} for key in ("dx", "dy")}
+    name |= {"fontWeight": {"expr": "datum.front ? 600 : 400"}}
+    offset = {
+        f"{axis}2Offset": {"expr": f"datum.{field} || 0"} for axis, field in (("x", "joint"), ("y", "dy"))
+    }
     return _spec(
         HEIGHT,
-        transform=[
-            {
-                "joinaggregate": [
-                    {"op": "min", "field": "cost", "as": "cheapest"},
-                    {"op": "max", "field": "cost", "as": "dearest"},
-                    {"op": "min", "field": "low", "as": "lowest"},
-                    {"op": "max", "field": "high", "as": "highest"},
-                ]
-            }
-        ],
+        usermeta={"named": EDGE, "zoom": ["x", "y"]},
         encoding={"x": x, "y": y},
         layer=[
             {"transform": front, "mark": {"type": "line", "interpolate": "step-after", "opacity": 0.5}},
@@ -61,41 +61,16 @@ def pareto(score: str, cost: str) -> dict[str, JSON]:
                 "mark": {"type": "point", "filled": True, "size": 80},
                 "encoding": {"opacity": strong, "tooltip": tooltip},
             },
-            {"transform": [*front, *_lifted()], "mark": pointer, "encoding": ends},
             {
-                "transform": [*front, *_lifted()],
+                "mark": {"type": "rule", **offset},
+                "encoding": {"x2": {"field": "cost"}, "y2": {"field": "score"}, "opacity": far},
+            },
+            {
                 "mark": name,
-                "encoding": {"text": {"field": "system", "type": "nominal"}},
+                "encoding": {"text": {"field": "system", "type": "nominal"}, "opacity": shown},
             },
         ],
     )
-
-
-def _lifted() -> list[JSON]:
-    """Transforms that compute, for each point of the front, by how many pixels its name is lifted, so that no
-    two names overlap. The names are handled from the cheapest system on. A name that begins before an earlier
-    name ends is put at least one line above it. There the picture is empty, because no cheaper system is
-    better."""
-    across = f"log(datum.cost / datum.cheapest) / log(datum.dearest / datum.cheapest) * (width - {2 * EDGE})"
-    down = f"(datum.highest - datum.score) / (datum.highest - datum.lowest) * {HEIGHT - 2 * EDGE}"
-    order = [{"field": "cost", "order": "ascending"}]
-
-    def window(op: str, field: str, name: str) -> JSON:
-        return {"window": [{"op": op, "field": field, "as": name}], "sort": order}
-
-    return [
-        {"calculate": f"datum.dearest > datum.cheapest ? {across} : 0", "as": "x"},
-        {"calculate": f"datum.highest > datum.lowest ? {down} : 0", "as": "y"},
-        {"calculate": f"datum.x + min({LABEL}, {LETTER} * length(datum.system)) + {LETTER}", "as": "end"},
-        window("max", "end", "ends"),
-        window("lag", "ends", "before"),
-        {"calculate": "datum.before !== null && datum.before <= datum.x ? 1 : 0", "as": "free"},
-        window("sum", "free", "group"),  # names of a group stand above each other
-        {**window("row_number", "x", "line"), "groupby": ["group"]},
-        {"calculate": f"datum.y + {LINE} * datum.line", "as": "base"},
-        {**window("min", "base", "least"), "groupby": ["group"]},
-        {"calculate": "datum.base - datum.least", "as": "lift"},
-    ]
 
 
 def difference(score: str) -> dict[str, JSON]:
@@ -120,6 +95,126 @@ def difference(score: str) -> dict[str, JSON]:
             {"mark": "rule", "encoding": {"x": {"value": 0}, "x2": {"value": "width"}, "y": {"datum": 0}}},
         ],
     )
+
+
+def forest(score: str, baseline: str) -> dict[str, JSON]:
+    """A plot of differences from a baseline with their intervals. Data: `system`, `difference`, `low`,
+    `high`."""
+    title = f"{score}, difference from {baseline}"
+    scale = {"zero": True, "padding": 12}
+    x = {"field": "difference", "type": "quantitative", "title": title, "scale": scale}
+    numbers = [
+        {"field": end, "type": "quantitative", "format": "+.4f"} for end in ("difference", "low", "high")
+    ]
+    tooltip = [{"field": "system", "type": "nominal"}, *numbers]
+    apart = {"condition": {"test": "datum.low > 0 || datum.high < 0", "value": 1}, "value": 0.45}
+    names = {"field": "system", "type": "nominal", "title": None, "sort": None, "axis": {"labelLimit": LABEL}}
+    each = {"y": names, "opacity": apart, "tooltip": tooltip}
+    ends = {"x": {**x, "field": "low"}, "x2": {"field": "high"}}
+    return _spec(
+        240,
+        usermeta={"zoom": ["x"]},
+        layer=[
+            {
+                "mark": {"type": "rule", "strokeDash": [4, 3]},
+                "encoding": {"x": {"datum": 0, "type": "quantitative"}},
+            },
+            {"mark": {"type": "rule", "strokeWidth": 2}, "encoding": {**each, **ends}},
+            {"mark": {"type": "point", "filled": True, "size": 80}, "encoding": {**each, "x": x}},
+        ],
+    )
+
+
+def forest_of(compared: Compared, score: str, baseline: str) -> dict[str, JSON]:
+    """The plot of `forest`, from the comparisons with a baseline on one dataset in one measure."""
+    values: list[dict[str, Any]] = []
+    for pair in compared.comparisons:
+        sign, system = (-1, pair.second) if pair.first == baseline else (1, pair.first)
+        low, high = sorted(sign * end for end in pair.interval)
+        values.append({"system": system, "difference": sign * pair.difference, "low": low, "high": high})
+    values.sort(key=lambda item: -item["difference"])
+    return {**filled(forest(score, baseline), values), "height": 24 * len(values)}
+
+
+def pairs(first: str, second: str) -> dict[str, JSON]:
+    """A plot of two systems query by query. Data: `x` and `y`, the scores of the first and the second system,
+    `queries`, how many have these scores, and `query`, the id of one of them. Above the line, the second is
+    better."""
+    scale = {"zero": False, "nice": False, "padding": 14}
+    axis = {"tickCount": 6}
+    axes = {name: {"field": name, "type": "quantitative", "title": title, "scale": scale, "axis": axis}
+            for name, title in (("x", first), ("y", second))}  # fmt: skip
+    ends = [{"field": name, "op": op, "as": f"{op}_{name}"} for name in ("x", "y") for op in ("min", "max")]
+    line = [
+        {"aggregate": ends},
+        {"calculate": "[min(datum.min_x, datum.min_y), max(datum.max_x, datum.max_y)]", "as": "at"},
+        {"flatten": ["at"]},
+    ]
+    at = {"field": "at", "type": "quantitative"}
+    size = {
+        "field": "queries",
+        "type": "quantitative",
+        "scale": {"range": [24, 700], "zero": True},
+        "legend": None,
+    }
+    tooltip = [
+        {"field": field, "type": "nominal" if field == "query" else "quantitative", "title": title}
+        for field, title in (("query", "query"), ("queries", "queries"), ("x", first), ("y", second))
+    ]
+    return _spec(
+        360,
+        usermeta={"zoom": ["x", "y"]},
+        layer=[
+            {"transform": line, "mark": {"type": "line", "strokeDash": [4, 3], "opacity": 0.5},
+             "encoding": {"x": {**axes["x"], **at}, "y": {**axes["y"], **at}}},
+            {"mark": {"type": "point", "filled": True, "opacity": 0.5},
+             "encoding": {**axes, "size": size, "tooltip": tooltip}},
+        ],
+    )  # fmt: skip
+
+
+def pair_values(ids: Sequence[str], first: Sequence[float], second: Sequence[float]) -> list[dict[str, Cell]]:
+    """The data of `pairs`; queries without a score of both systems are left out."""
+    points: dict[tuple[float, float], list[str]] = {}
+    for query, x, y in zip(ids, first, second, strict=True):
+        if math.isfinite(x) and math.isfinite(y):
+            points.setdefault((float(x), float(y)), []).append(query)
+    return [{"x": x, "y": y, "queries": len(names), "query": names[0]} for (x, y), names in points.items()]
+
+
+def grid(tuned: Tuning) -> dict[str, JSON] | None:
+    """The heat map of two parameters that were tuned together; None if it is not a grid of two."""
+    cells: list[dict[str, Cell]] = []
+    names = tuned.parameter.split(", ")
+    for value, score in zip(tuned.values, tuned.curve, strict=True):
+        words = [part.partition("=")[::2] for part in str(value).split(", ")]
+        if len(names) != 2 or [name for name, _ in words] != names:
+            return None
+        cells.append({"x": words[0][1], "y": words[1][1], "series": score})
+    if any(len({cell[axis] for cell in cells}) < 2 for axis in ("x", "y")):
+        return None
+    return filled(heat(names[0], names[1], tuned.measure), cells)
+
+
+def tuned(rows: Sequence[Row]) -> Iterator[tuple[str, dict[str, JSON]]]:
+    """The title and the plot of tuned parameters: a heat map for each system that tuned two parameters
+    together, and for each parameter that was tuned alone its curves, with a line for each system."""
+    lines: dict[tuple[str, str, str], list[dict[str, Cell]]] = {}
+    for row in rows:
+        for item in row.tuning or ():
+            if (spec := grid(item)) is not None:
+                yield f"{item.measure} of {row.system} over {item.parameter}, tuned on {item.on}", spec
+            if any(isinstance(value, str) for value in item.values):  # several parameters share no axis
+                continue
+            points = lines.setdefault((item.parameter, item.measure, item.on), [])
+            points += [
+                {"x": x, "y": y, "series": row.system} for x, y in zip(item.values, item.curve, strict=True)
+            ]
+    for (parameter, measure, on), points in lines.items():
+        yield (
+            f"{measure} over {parameter}, tuned on {on}",
+            filled(curves(parameter, measure, "system"), points),
+        )
 
 
 def curves(x: str, y: str, series: str | None, kind: str = "quantitative") -> dict[str, JSON]:

@@ -6,6 +6,8 @@ from importlib import import_module
 from typing import Any
 
 from harness.errors import HarnessError
+from harness.html import packing
+from harness.html.labels import named
 from harness.types import JSON
 
 EXTRA = "report"
@@ -14,6 +16,7 @@ PALETTE = {
     True: ["#7db6e0", "#eba36a", "#7fc79d", "#c4a0de", "#ec8f9f", "#c2b08f", "#8ecdd6", "#d6c75a"],
 }
 FONT = 'system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
+WIDTH = 680  # pixels of a drawn plot
 LABEL = 260  # the most pixels of a system's name
 
 
@@ -23,7 +26,7 @@ def theme(dark: bool) -> dict[str, JSON]:
     axis = {
         "labelColor": soft, "titleColor": ink, "gridColor": line, "domainColor": line, "tickColor": line,
         "titleFontWeight": "normal", "labelLimit": LABEL, "titleLimit": 600, "labelFontSize": 12,
-        "titleFontSize": 12,
+        "titleFontSize": 12, "titlePadding": 8,
     }  # fmt: skip
     legend = {"labelColor": soft, "titleColor": ink, "labelLimit": LABEL, "titleFontWeight": "normal"}
     heat = ["#24303a", "#7db6e0"] if dark else ["#f3efe6", "#2f6f9f"]
@@ -35,7 +38,7 @@ def theme(dark: bool) -> dict[str, JSON]:
         "legend": legend,
         "title": {"color": ink, "fontWeight": "normal", "anchor": "start"},
         "range": {"category": PALETTE[dark], "heatmap": heat, "ramp": heat},
-        "mark": {"color": PALETTE[dark][0]},
+        "mark": {"color": PALETTE[dark][0], "aria": False},  # the page describes the plot as a whole
         "rule": {"color": soft},
         "text": {"color": ink, "fontSize": 12},
     }
@@ -51,13 +54,41 @@ def coloured(spec: JSON, dark: bool) -> JSON:
     return roles.get(spec, spec) if isinstance(spec, str) else spec
 
 
-def svg(spec: JSON, dark: bool = False, width: int = 680) -> str:
+def svg(spec: JSON, dark: bool = False, width: int = WIDTH) -> str:
     """The plot as SVG, drawn without a browser or network."""
     convert = library()
-    ready = {**coloured(spec, dark), "width": width}
+    ready = coloured(named({**spec, "width": width}, width), dark)
     config = {**theme(dark), "background": "#16181b" if dark else "#ffffff", "padding": 12}
     drawn: str = convert.vegalite_to_svg(ready, config=config, allowed_base_urls=[])
     return drawn
+
+
+def interactive(spec: dict[str, JSON], dark: bool = False, width: int = WIDTH) -> str:
+    """The plot as a page that needs nothing else, with tooltips. The axes that its `usermeta` names can be
+    zoomed by the wheel and moved."""
+    ready: Any = coloured(named({**spec, "width": width}, width), dark)
+    axes = ready.get("usermeta", {}).get("zoom")
+    if axes:
+        layers = [{**layer, "mark": {**layer["mark"], "clip": True}} for layer in ready["layer"]]
+        select = {"type": "interval", "encodings": axes}
+        layers[-1] = {**layers[-1], "params": [{"name": "view", "select": select, "bind": "scales"}]}
+        ready = {**ready, "layer": layers}
+    config = {**theme(dark), "background": "#16181b" if dark else "#ffffff"}
+    options = {"mode": "vega-lite", "renderer": "svg", "actions": False, "config": config}
+    policy = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'"
+    return (
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Plot</title>'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}"><body style="margin:0">'
+        f'<main id="plot" role="img" aria-label="plot"></main><script>{bundle()}</script>'
+        f'<script type="application/json" id="spec">{packing.island([ready, options])}</script><script>'
+        'vegaEmbed("#plot", ...JSON.parse(document.getElementById("spec").textContent))</script>'
+    )
+
+
+def bundle() -> str:
+    """The script of Vega-Lite for a page."""
+    script = str(library().javascript_bundle("window.vegaEmbed = vegaEmbed;"))  # the only name that is used
+    return script.replace("</script", "<\\/script")
 
 
 def library() -> Any:

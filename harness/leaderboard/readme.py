@@ -112,8 +112,7 @@ def show_pictures(folder: Path) -> None:
 
 
 def pictures(folder: Path) -> list[str]:
-    """The lines of a README that show the pictures in `pictures/`, which `harness report --pictures`
-    writes."""
+    """The lines of a README that show the pictures in `pictures/`, which `harness pictures` writes."""
     lines = []
     for path in sorted((folder / PICTURES).glob("*.svg")):
         title = re.search(r"<title>([^<]*)</title>", path.read_text(encoding="utf-8"))

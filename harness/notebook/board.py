@@ -7,13 +7,13 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from harness.errors import HarnessError
-from harness.leaderboard import board_file, selection, text_tables
+from harness.leaderboard import board_file, text_tables
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import Dataset, Row
-from harness.types import JSON
+from harness.notebook import drawn
 
 if TYPE_CHECKING:
     from harness.html.content import Tiers
@@ -32,26 +32,13 @@ class Text(NamedTuple):
     """A result that a cell shows as text."""
 
     text: str
-    data: object = None  # the result as values
+    data: Any = None  # the result as values
 
     def __repr__(self) -> str:
         return self.text
 
     def _repr_html_(self) -> str:
         return f"<pre style='line-height:1.35;overflow-x:auto'>{html.escape(self.text)}</pre>"
-
-
-class Picture(NamedTuple):
-    """A plot in Vega-Lite, with its SVG."""
-
-    spec: JSON
-    svg: str
-
-    def __repr__(self) -> str:
-        return f"<Picture of {len(self.spec['data']['values'])} systems; `.svg` is the drawing>"
-
-    def _repr_svg_(self) -> str:
-        return self.svg
 
 
 @dataclass(frozen=True, repr=False)
@@ -119,24 +106,30 @@ class Board(Leaderboard):
         )
 
     def plot(
-        self,
-        measure: str | None = None,
-        dataset: str | None = None,
-        cost: str = "seconds",
+        self, measure: str | None = None, dataset: str | None = None, cost: str = "seconds",
         dark: bool = False,
-    ) -> Picture:
-        """A plot of effectiveness, with intervals, against cost. Needs the extra `report`."""
-        from harness.html import content, plots, vega
+        *, kind: drawn.Kind = "cost", baseline: str | None = None, systems: Sequence[str] = (),
+    ) -> drawn.Picture:  # fmt: skip
+        """A plot with tooltips and zoom: effectiveness with intervals against cost; with `kind="differences"`
+        the differences from the `baseline` with intervals; with `kind="queries"` two `systems` query by
+        query; with `kind="tuning"` the scores of tuned values. Needs the extra `report`."""
+        name, label = drawn.chosen(self, dataset, measure)
+        if kind == "differences":
+            if baseline is None:
+                raise HarnessError("plot: kind 'differences' needs a baseline, such as baseline=\"bm25\"")
+            from harness.html import plots
 
-        name = dataset or self.data.datasets[0].name
-        label = measure or self.columns[0]
-        selection.check_patterns("dataset", {item.name for item in self.data.datasets}, (name,), "dataset")
-        selection.check_patterns("measure", set(self.columns), (label,), "measure")
-        values = plots.pareto_values(self.rows_of(name), label, cost)
-        if not values:
-            raise HarnessError(f"plot: no row of {name} has {label} and {cost}; choose another cost")
-        spec = plots.filled(plots.pareto(label, content.COSTS.get(cost, cost)), values)
-        return Picture(spec, vega.svg(spec, dark))
+            compared = self.compare(baseline=baseline, measures=[label], datasets=[name]).data
+            spec = plots.forest_of(compared, label, baseline)
+        elif kind == "queries":
+            spec = drawn.queries(self, name, label, systems)
+        elif kind == "tuning":
+            spec = drawn.tuning(self.rows_of(name), name)
+        elif kind == "cost":
+            spec = drawn.cost(self, name, label, cost)
+        else:
+            raise HarnessError(f"plot: no kind {kind!r}; choose cost, differences, queries or tuning")
+        return drawn.picture(spec, dark)
 
     def compare(
         self, other: Leaderboard | str | Path | None = None, *, baseline: str | None = None,

@@ -64,6 +64,7 @@ def depends_on(params: BM25 | QL) -> tuple[tuple[str, str], ...]:
 def harness_retrievers() -> Iterable[Retriever]:
     yield Retriever(
         name="bm25",
+        paper="https://doi.org/10.1561/1500000019",
         summary="BM25 in the forms of Lucene, Robertson, ATIRE, BM25L and BM25+",
         build="harness_bm25.retriever:Lexical",
         params=BM25,
@@ -78,6 +79,7 @@ def harness_retrievers() -> Iterable[Retriever]:
     )
     yield Retriever(
         name="ql",
+        paper="https://doi.org/10.1145/383952.384019",
         summary="query likelihood with Dirichlet or Jelinek-Mercer smoothing",
         build="harness_bm25.retriever:Lexical",
         params=QL,

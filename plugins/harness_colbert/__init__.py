@@ -95,6 +95,7 @@ def notes(params: ColbertParams) -> Sequence[str]:
 # What the retriever and the re-ranker have in common, so that on the same texts they share one index.
 SAID: dict[str, Any] = {
     "name": "colbert",
+    "paper": "https://arxiv.org/abs/2112.01488",
     "needs": ("torch", "transformers", "tokenizers", "safetensors", "huggingface_hub"),
     "extra": "dense",
     "libraries": ("torch", "transformers", "tokenizers", "numba"),

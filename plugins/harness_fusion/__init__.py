@@ -98,6 +98,7 @@ def harness_combiners() -> Iterable[Combiner]:
     )
     yield Combiner(
         name="rrf",
+        paper="https://doi.org/10.1145/1571941.1572114",
         summary="Reciprocal rank fusion (Cormack et al. 2009): the sum of 1 / (k + rank)",
         build="harness_fusion.methods:ReciprocalRank",
         params=ReciprocalParams,

@@ -26,6 +26,7 @@ class HierarchicalParams:
 def harness_combiners() -> Iterable[Combiner]:
     yield Combiner(
         name="hierarchical",
+        paper="https://arxiv.org/abs/2305.13915",
         summary="Documents first, then their passages, fused (DAPR 4.2.1): of [passages, documents]",
         build="harness_hierarchical.methods:Hierarchical",
         params=HierarchicalParams,

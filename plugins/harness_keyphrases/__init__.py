@@ -136,6 +136,7 @@ def build(params: Keyphrases) -> Any:
 def harness_contexts() -> Iterable[Context]:
     yield Context(
         name="keyphrases",
+        paper="https://aclanthology.org/I13-1062/",
         summary="A document's ten keyphrases by TopicRank, before each passage (DAPR 4.2.2)",
         build=build,
         params=Keyphrases,

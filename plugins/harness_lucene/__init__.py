@@ -75,6 +75,7 @@ def resolve(params: LuceneBM25 | LuceneQL, facts: Facts) -> LuceneBM25 | LuceneQ
 def harness_retrievers() -> Iterable[Retriever]:
     yield Retriever(
         name="lucene-bm25",
+        paper="https://doi.org/10.1561/1500000019",
         summary="BM25 by Lucene through Pyserini's Anserini jar, with or without RM3",
         build="harness_lucene.retriever:Lucene",
         params=LuceneBM25,
@@ -87,6 +88,7 @@ def harness_retrievers() -> Iterable[Retriever]:
     )
     yield Retriever(
         name="lucene-ql",
+        paper="https://doi.org/10.1145/383952.384019",
         summary="query likelihood by Lucene with Dirichlet or Jelinek-Mercer smoothing",
         build="harness_lucene.retriever:Lucene",
         params=LuceneQL,

@@ -181,6 +181,7 @@ def harness_rewriters() -> Iterable[Rewriter]:
     )
     yield Rewriter(
         name="hyde",
+        paper="https://arxiv.org/abs/2212.10496",
         summary="the mean of the query's vector and those of passages that a language model writes (HyDE)",
         build="harness_rewriting.generated:Hyde",
         params=HydeParams,

@@ -40,6 +40,7 @@ def depends_on(params: SdmParams) -> tuple[tuple[str, str], ...]:
 def harness_rerankers() -> Iterable[Reranker]:
     yield Reranker(
         name="sdm",
+        paper="https://doi.org/10.1145/1076034.1076115",
         summary="The sequential dependence model (Metzler and Croft 2005): words, and pairs of them",
         build="harness_sdm.model:Sdm",
         params=SdmParams,

@@ -1,4 +1,4 @@
-"""The command `harness site`: many leaderboards as static pages that need no server and no network."""
+"""The commands `harness site`, many leaderboards as static pages, and `harness pictures`, plots as SVG."""
 
 from __future__ import annotations
 
@@ -14,4 +14,10 @@ def harness_commands() -> Iterable[Command]:
         summary="write many leaderboards as static pages",
         arguments="harness_site.command:arguments",
         work="harness_site.command:run",
+    )
+    yield Command(
+        name="pictures",
+        summary="draw the plots of a leaderboard as SVG files for its README",
+        arguments="harness_site.pictures:arguments",
+        work="harness_site.pictures:run",
     )

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from harness.plugin import JSON
-from harness.toolkit.boards import DATASET_STEPS, Measure
+from harness.toolkit.boards import DATASET_STEPS
+from harness_site import front, methods, standings
+from harness_site.cells import ORIGINS, grouped, link, score, table
 from harness_site.collected import COUNTS, Entry, Line, lines_of, slug_of, states
+from harness_site.methods import Known
+from harness_site.standings import Tiers
 
-ORIGINS = {"run": "run here", "imported": "imported", "published": "published"}
+TIERS = (
+    "Systems that share a letter do not differ significantly (all pairs, randomisation test, corrected, "
+    "as in harness compare)"
+)
+
+
+class Facts(NamedTuple):
+    """What the tables say of rows beside their numbers."""
+
+    known: Known
+    tiers: Tiers
 
 
 class Page(NamedTuple):
@@ -17,85 +31,44 @@ class Page(NamedTuple):
     data: dict[str, JSON]
 
 
-def pages(entries: Sequence[Entry], title: str) -> list[Page]:
+def pages(entries: Sequence[Entry], title: str, known: Known) -> list[Page]:
     """The index, and one page for every leaderboard, dataset and system."""
     lines = lines_of(entries)
-    made = [_index(entries, lines, title)]
-    made += [_board(entry, title) for entry in entries]
-    made += [_dataset(name, group, title) for name, group in _grouped(lines, lambda line: line.row.dataset)]
-    current = [line for line in lines if not line.entry.earlier]
-    return made + [
-        _system(name, group, title) for name, group in _grouped(current, lambda line: line.row.system)
+    facts = Facts(known, Tiers())
+    made = [_index(entries, lines, title, facts)]
+    made += [_board(entry, title, facts) for entry in entries]
+    made += [
+        _dataset(name, group, title, facts) for name, group in grouped(lines, lambda line: line.row.dataset)
     ]
+    current = [line for line in lines if not line.entry.earlier]
+    made += [
+        _system(name, group, title, facts) for name, group in grouped(current, lambda line: line.row.system)
+    ]
+    for page in made:
+        stem = page.path.removesuffix(".html").replace("/", "-")
+        for number, item in enumerate(tables_of(page)):
+            item["csv"] = f"csv/{stem}-{number}.csv"
+    return made
 
 
-def _index(entries: Sequence[Entry], lines: Sequence[Line], title: str) -> Page:
+def tables_of(page: Page) -> list[dict[str, JSON]]:
+    """All tables of a page, those of its front included."""
+    return [*page.data["tables"], *page.data.get("front", {}).get("groups", ())]
+
+
+def _index(entries: Sequence[Entry], lines: Sequence[Line], title: str, facts: Facts) -> Page:
     current = [entry for entry in entries if not entry.earlier]
     now = [line for line in lines if not line.entry.earlier]
-    by_dataset = _grouped(now, lambda line: line.row.dataset)
-    datasets = ["dataset", "language", "#leaderboards", "#systems", "measure", "#best run here", "by"]
-    rows = ["system", "dataset", "leaderboard", "origin", "measure", "#score"]
-    tables = [
-        _table(
-            "Leaderboards",
-            ["leaderboard", "#datasets", "#systems", "rows", "changed"],
-            [_board_row(entry) for entry in current],
-        ),
-        _table(
-            "Datasets",
-            [*datasets, "#best published"],
-            [_dataset_row(name, group) for name, group in by_dataset],
-        ),
-        _table("All rows", rows, [_row(line) for line in now]),
-    ]
-    systems = len({line.row.system for line in now})
-    lead = f"{len(current)} leaderboards, {len(by_dataset)} datasets, {systems} systems"
+    datasets, systems = ({line.row.dataset for line in now}, {line.row.system for line in now})
+    changed = max((entry.date for entry in current), default="")
+    lead = f"{len(current)} leaderboards, {len(datasets)} datasets, {len(systems)} systems"
+    lead += f"; last change {changed}"
     filters = ["origin", "dataset", "leaderboard", "measure"]
-    return Page("index.html", _data(title, title, lead, tables, "", filters))
+    data = _data(title, title, lead, front.tables(entries, lines), "", filters)
+    return Page("index.html", {**data, "front": front.front(entries, lines, facts.tiers)})
 
 
-def _board_row(entry: Entry) -> JSON:
-    data = entry.board.data
-    return [
-        _link(entry.name, "boards", entry.slug, data.description),
-        len(data.datasets),
-        len({row.system for row in data.rows}),
-        ", ".join(sorted({ORIGINS[row.origin] for row in data.rows})),
-        entry.date,
-    ]
-
-
-def _dataset_row(name: str, lines: Sequence[Line]) -> JSON:
-    """The table row of a dataset: its best run and its best published row, in the column that most rows
-    have."""
-    label = _primary(lines)
-    here = _best([line for line in lines if line.row.origin != "published"], label)
-    published = _best([line for line in lines if line.row.origin == "published"], label)
-    return [
-        _link(name, "datasets", slug_of(name)),
-        ", ".join(sorted({line.dataset.language for line in lines if line.dataset.language})),
-        len({line.entry.slug for line in lines}),
-        len({line.row.system for line in lines}),
-        label or "",
-        _score(here.row.measures[label]) if here and label else None,
-        _link(here.row.system, "systems", slug_of(here.row.system)) if here else None,
-        _score(published.row.measures[label]) if published and label else None,
-    ]
-
-
-def _row(line: Line) -> JSON:
-    label = _primary([line])
-    return [
-        _link(line.row.system, "systems", slug_of(line.row.system)),
-        _link(line.row.dataset, "datasets", slug_of(line.row.dataset)),
-        _link(line.entry.name, "boards", line.entry.slug),
-        ORIGINS[line.row.origin],
-        label or "failed",
-        _score(line.row.measures[label]) if label else None,
-    ]
-
-
-def _board(entry: Entry, site: str) -> Page:
+def _board(entry: Entry, site: str, facts: Facts) -> Page:
     data = entry.board.data
     tables = []
     for dataset in data.datasets:
@@ -108,15 +81,15 @@ def _board(entry: Entry, site: str) -> Page:
             )
             note = f"{dataset.split} split" + (f", {counts}" if counts else "")
             note += "; a trial: not comparable with a full run" if dataset.limited else ""
-            tables.append(_scores(dataset.name, group, note, ["system"]))
-    facts = [["changed", entry.date], ["protocol", data.suite.protocol or "bare measures"]]
-    facts += [["harness", data.environment.harness]] if data.environment.harness else []
-    facts += [["suite digest", data.suite.digest]] if data.suite.digest else []
+            tables.append(_scores(dataset.name, group, note, ["system"], facts))
+    about = [["changed", entry.date], ["protocol", data.suite.protocol or "bare measures"]]
+    about += [["harness", data.environment.harness]] if data.environment.harness else []
+    about += [["suite digest", data.suite.digest]] if data.suite.digest else []
     lead = data.description + (" An earlier state of this leaderboard." if entry.earlier else "")
-    return Page(f"boards/{entry.slug}.html", _data(entry.name, site, lead, tables, "../", [], facts))
+    return Page(f"boards/{entry.slug}.html", _data(entry.name, site, lead, tables, "../", [], about))
 
 
-def _dataset(name: str, lines: Sequence[Line], site: str) -> Page:
+def _dataset(name: str, lines: Sequence[Line], site: str, known: Facts) -> Page:
     """The page of a dataset. It has one table for each state of the data, because numbers on different data
     are not comparable. Published rows are shown beside the rows of their split."""
     scored = [line for line in lines if line.row.origin != "published"]
@@ -128,11 +101,11 @@ def _dataset(name: str, lines: Sequence[Line], site: str) -> Page:
         split = group[0].row.split
         beside = [line for line in papers if line.row.split == split]
         which = f", data {number} of {len(parted)}" if len(parted) > 1 else ""
-        tables.append(_scores(f"{split} split{which}", [*group, *beside], _data_note(group[0]), heads))
+        tables.append(_scores(f"{split} split{which}", [*group, *beside], _data_note(group[0]), heads, known))
     splits = {line.row.split for line in scored}
     left = [line for line in papers if line.row.split not in splits]
-    for split, group in _grouped(left, lambda line: line.row.split):
-        tables.append(_scores(f"{split} split, published", group, "", heads))
+    for split, group in grouped(left, lambda line: line.row.split):
+        tables.append(_scores(f"{split} split, published", group, "", heads, known))
     described = next((line.dataset for line in scored), lines[0].dataset)
     facts = [
         [what, value]
@@ -160,9 +133,9 @@ def _data_note(line: Line) -> str:
     return ", ".join([*counts, *trial])
 
 
-def _system(name: str, lines: Sequence[Line], site: str) -> Page:
+def _system(name: str, lines: Sequence[Line], site: str, facts: Facts) -> Page:
     heads = ["dataset", "leaderboard", "methods", "origin"]
-    table = _scores("Results", lines, "", heads, ranked=False)
+    table = _scores("Results", lines, "", heads, facts, ranked=False)
     datasets, boards = ({line.row.dataset for line in lines}, {line.entry.slug for line in lines})
     lead = f"On {len(datasets)} dataset{'s' * (len(datasets) != 1)} in {len(boards)} leaderboard"
     lead += f"{'s' * (len(boards) != 1)}. Systems of one name may differ from leaderboard to leaderboard: "
@@ -172,75 +145,51 @@ def _system(name: str, lines: Sequence[Line], site: str) -> Page:
 
 
 def _scores(
-    caption: str, lines: Sequence[Line], note: str, heads: Sequence[str], ranked: bool = True
+    caption: str, lines: Sequence[Line], note: str, heads: Sequence[str], facts: Facts, ranked: bool = True
 ) -> dict[str, JSON]:
     """A table of rows with all columns that at least one of them has. If the rows are `ranked`, they are of
-    one dataset, and the best value of each column is marked."""
+    one dataset: the best value of each column is marked, and the first column has tiers and is drawn."""
     labels = list(dict.fromkeys(label for line in lines for label in line.entry.board.columns))
     labels = [label for label in labels if any(label in line.row.measures for line in lines)]
     best = {
         label: max(line.row.measures[label].mean for line in lines if label in line.row.measures)
         for label in labels
     }
+    first = standings.primary([line.row for line in lines], labels) if ranked else None
+    tiers = facts.tiers(lines, first) if first else {}
+    known = [methods.cells(methods.described(line.row, facts.known)) for line in lines]
+    kept = [i for i in range(len(methods.COLUMNS)) if any(cells[i] is not None for cells in known)]
     timed = any(line.row.cost.seconds is not None for line in lines)
     rows = []
-    for line in lines:
-        measures = [(label, line.row.measures.get(label)) for label in labels]
-        cells = [
-            None if measure is None else _score(measure, ranked and measure.mean == best[label])
-            for label, measure in measures
-        ]
-        spent = [line.row.cost.seconds] if timed else []
-        rows.append([*(_head(head, line) for head in heads), *cells, *spent])
+    for line, cells in zip(lines, known, strict=True):
+        row: list[JSON] = [_head(head, line) for head in heads]
+        for label in labels:
+            measure = line.row.measures.get(label)
+            tier = tiers.get(standings.key_of(line.row, label)) if measure and label == first else None
+            row.append(measure and score(measure, ranked and measure.mean == best[label], tier))
+        rows.append([*row, *([line.row.cost.seconds] if timed else []), *(cells[i] for i in kept)])
     columns = [*heads, *(f"#{label}" for label in labels), *(["#seconds"] if timed else [])]
-    return _table(caption, columns, rows, note, sort=len(heads) if ranked else -1)
+    columns += [methods.COLUMNS[i] for i in kept]
+    if first is None:
+        return table(caption, columns, rows, note)
+    at = len(heads) + labels.index(first)
+    note = ". ".join(part for part in (note, TIERS if tiers else "") if part)
+    return {**table(caption, columns, rows, note, sort=at), "drawn": at}
 
 
 def _head(head: str, line: Line) -> JSON:
     """A cell that describes the row, for the column `head`."""
     row, entry = line.row, line.entry
     if head == "system":
-        return _link(row.system, "systems", slug_of(row.system), row.error or "")
+        return link(row.system, "systems", slug_of(row.system), row.error or "")
     if head == "dataset":
-        return _link(row.dataset, "datasets", slug_of(row.dataset))
+        return link(row.dataset, "datasets", slug_of(row.dataset))
     if head == "leaderboard":
-        return _link(entry.name + (" (earlier)" if entry.earlier else ""), "boards", entry.slug)
+        return link(entry.name + (" (earlier)" if entry.earlier else ""), "boards", entry.slug)
     if head == "methods":
         steps = [step.name for step in row.provenance.steps if step.step not in DATASET_STEPS]
         return ", ".join(dict.fromkeys(steps))
     return ORIGINS[row.origin] if head == "origin" else entry.date
-
-
-def _primary(lines: Sequence[Line]) -> str | None:
-    """The column that most rows have; the first such column if several have equally many."""
-    counts: dict[str, int] = {}
-    for line in lines:
-        for label in line.row.measures:
-            counts[label] = counts.get(label, 0) + 1
-    return max(counts, key=lambda label: counts[label], default=None)
-
-
-def _best(lines: Sequence[Line], label: str | None) -> Line | None:
-    having = [line for line in lines if label in line.row.measures and not line.dataset.limited]
-    return max(having, key=lambda line: line.row.measures[label].mean) if having and label else None
-
-
-def _score(measure: Measure, best: bool = False) -> JSON:
-    digits = measure.sources[0].digits if measure.sources else 4
-    low, high = measure.ci95 or (None, None)
-    return {"mean": measure.mean, "low": low, "high": high, "digits": digits, "best": best}
-
-
-def _link(text: str, folder: str, slug: str, says: str = "") -> JSON:
-    return {"text": text, "href": f"{folder}/{slug}.html", "says": says}
-
-
-def _table(
-    caption: str, columns: Sequence[str], rows: Sequence[JSON], note: str = "", sort: int = -1
-) -> dict[str, JSON]:
-    """A table of a page. The name of a column of numbers begins with #. `sort` is the column by which the
-    table is first sorted, best first."""
-    return {"caption": caption, "columns": list(columns), "rows": list(rows), "note": note, "sort": sort}
 
 
 def _data(
@@ -258,10 +207,3 @@ def _data(
         "datasets": [],  # the script that is shared with the report reads these two keys
         "rows": [],
     }
-
-
-def _grouped(lines: Iterable[Line], key: Callable[[Line], str]) -> list[tuple[str, list[Line]]]:
-    groups: dict[str, list[Line]] = {}
-    for line in lines:
-        groups.setdefault(key(line), []).append(line)
-    return sorted(groups.items(), key=lambda item: item[0].casefold())

@@ -23,29 +23,58 @@ function drawn(cell) {
   if (cell == null) return el("span", { class: "unseen" }, "none");
   if (typeof cell === "number") return amount(cell);
   if (typeof cell !== "object") return foreign(cell);
+  if (cell.links) return cell.links.map(({ text, url }, i) => [i ? ", " : null, el("a", { href: url, rel: "noreferrer" }, foreign(text, 60))]);
   if (cell.text !== undefined) {
     const link = el("a", { href: place(cell.href) }, foreign(cell.text));
     return cell.says ? [link, el("small", { class: "says" }, foreign(cell.says, 200))] : link;
   }
   const shown = cell.mean.toFixed(cell.digits);
-  const interval = cell.low == null ? null : el("small", {}, `${cell.low.toFixed(3)} to ${cell.high.toFixed(3)}`);
-  return [cell.best ? el("strong", { title: "the best of this table" }, shown) : shown, interval];
+  const beside = cell.beside ?? (cell.low == null ? null : [cell.low, cell.high].map((end) => end.toFixed(Math.min(3, cell.digits))).join(" to "));
+  return [cell.best ? el("strong", { title: "the best of this table" }, shown) : shown,
+    cell.tier ? el("span", { class: "tier", title: "systems that share a letter do not differ significantly" }, short(cell.tier, 12)) : null,
+    beside == null ? null : el("small", {}, beside)];
 }
 
-function tableSection(table, number) {
+/** The columns of a table. The column that is drawn comes before the numbers. */
+function columnsOf(table) {
   const columns = table.columns.map((name, i) => ({
     label: name.replace(/^#/, ""),
     number: name.startsWith("#"),
-    look: name === "methods" ? "words" : null,
+    look: name === "methods" || name === "model" ? "words" : null,
     value: (row) => valueOf(row[i]),
-    cell: (row) => drawn(row[i]),
+    cell: (row) => (name === "#parameters" && row[i] != null ? `${Number((row[i] / 1e6).toPrecision(3))} M` : drawn(row[i])),
   }));
-  const kept = table.sort >= 0 && columns[table.sort] ? { by: columns[table.sort].label, down: true } : {};
-  const made = sortable(table.caption, columns, table.rows, kept);
-  const count = el("p", { class: "lead" });
-  tables.push({ table, made, count });
-  return el("section", { id: `t${number}` }, el("h2", {}, foreign(table.caption)),
-    table.note ? el("p", { class: "lead" }, foreign(table.note, 400)) : null, count, made.node);
+  if (table.drawn !== undefined) {
+    const [low, high] = span(table.rows.map((row) => row[table.drawn]));
+    const label = `${columns[table.drawn].label}, drawn`;
+    columns.splice(1, 0, { label, look: "drawn", cell: (row) => (row[table.drawn] ? interval(row[table.drawn], low, high) : []) });
+  }
+  return columns;
+}
+
+/** A table with its CSV file. If it has more than `most` rows, the others are shown on demand. */
+function tableOf(table, most = Infinity) {
+  const by = table.sort >= 0 ? table.columns[table.sort]?.replace(/^#/, "") : null;
+  const made = sortable(table.caption, columnsOf(table), table.rows, by ? { by, down: !table.ascending } : {});
+  const item = { table, made, count: null };
+  tables.push(item);
+  const more = el("button", { type: "button", class: "quiet", onclick: () => {
+    made.node.classList.remove("first");
+    more.remove();
+  } }, `Show all ${table.rows.length} rows`);
+  if (table.rows.length > most) made.node.classList.add("first");
+  return el("div", {}, made.node, el("p", { class: "after" }, table.rows.length > most ? more : null,
+    el("a", { href: place(table.csv), download: true }, "CSV", el("span", { class: "unseen" }, ` of ${short(table.caption, 80)}`))));
+}
+
+function tableSection(table, number) {
+  const count = el("p", { class: "lead", hidden: true });
+  const body = el("div", {}, table.note ? el("p", { class: "lead" }, foreign(table.note, 400)) : null, count, tableOf(table, table.first ?? Infinity));
+  tables.at(-1).count = count;
+  const title = foreign(table.caption);
+  return el("section", { id: `t${number}` }, table.folded
+    ? folded(el("h2", {}, title, " ", el("span", { class: "small" }, plural(table.rows.length, "row"))), body)
+    : [el("h2", {}, title), body]);
 }
 
 /** Shows the rows that contain every word of the search, and every chosen value in its column. */
@@ -59,8 +88,11 @@ function apply(say) {
       const all = row.map(textOf).join(" ").toLowerCase();
       return words.every((word) => all.includes(word)) && places.every(([i, value]) => textOf(row[i]) === value);
     });
-    shown += kept;
+    shown += count ? kept : 0;
+    if (words.length || places.length) made.node.classList.remove("first");
+    if (!count) continue;
     const narrowed = kept < table.rows.length;
+    if (narrowed && kept) made.node.closest("details")?.setAttribute("open", "");
     count.textContent = narrowed ? `${kept} of ${plural(table.rows.length, "row")}` : "";
     count.hidden = !narrowed;
   }
@@ -75,6 +107,7 @@ function filterBar() {
   } });
   form.addEventListener("submit", (event) => event.preventDefault());
   form.append(el("label", { class: "field" }, el("span", {}, "Search"), search));
+  const home = board.front ? el("div", { class: "fields" }) : form;
   for (const name of board.filters) {
     const values = new Set();
     for (const { table } of tables) {
@@ -84,11 +117,12 @@ function filterBar() {
     values.delete("");
     if (values.size < 2) continue;
     const options = [["", "all"], ...[...values].sort((x, y) => x.localeCompare(y, "en")).map((value) => [value, value])];
-    form.append(choice(name[0].toUpperCase() + name.slice(1), options, "", (value) => {
+    home.append(choice(name[0].toUpperCase() + name.slice(1), options, "", (value) => {
       chosen.by[name] = value;
       apply(true);
     }));
   }
+  if (board.front) document.querySelector(`#t${board.tables.length - 1} details > div`).prepend(home);
 }
 
 const head = document.getElementById("head");
@@ -97,12 +131,19 @@ if (board.root) {
 }
 head.append(el("h1", {}, foreign(board.name)));
 if (board.lead) head.append(el("p", { class: "description" }, foreign(board.lead, 4000)));
-if (board.tables.length > 1) {
-  head.append(el("nav", { "aria-label": "Contents" }, el("ul", {}, board.tables.map((table, i) =>
-    el("li", {}, el("a", { href: `#t${i}` }, foreign(table.caption)))))));
+const { cards = [], groups = [] } = board.front ?? {};
+const parts = [
+  ...(cards.length ? [["best", "Best systems", () => cardSection(cards)]] : []),
+  ...(groups.length ? [["ranks", "Ranks across datasets", () => rankSection(groups)]] : []),
+  ...(cards.length ? [["pictures", "Cost and time", () => pictureSection(cards)]] : []),
+  ...board.tables.map((table, i) => [`t${i}`, table.caption, () => tableSection(table, i)]),
+];
+if (parts.length > 1) {
+  head.append(el("nav", { "aria-label": "Contents" }, el("ul", {}, parts.map(([id, title]) =>
+    el("li", {}, el("a", { href: `#${id}`, onclick: () => document.querySelector(`#${id} > details`)?.setAttribute("open", "") }, foreign(title)))))));
 }
 const main = document.getElementById("main");
-main.replaceChildren(...board.tables.map(tableSection));
+main.replaceChildren(...parts.map(([, , make]) => make()));
 if (board.facts.length) {
   main.append(el("section", {}, el("h2", {}, "About"),
     el("dl", {}, board.facts.map(([name, value]) => [el("dt", {}, name), el("dd", {}, foreign(value, 600))]))));
@@ -110,5 +151,5 @@ if (board.facts.length) {
 filterBar();
 apply(false);
 document.getElementById("foot").append(el("p", {},
-  "Bold is the best of a table. Intervals are 95 % bootstrap intervals over the queries; published rows are papers' own numbers. Made by harness site. This page asks the network for nothing."));
+  "Bold is the best of a table. Intervals of scores are 95 % bootstrap intervals over the queries; published rows are papers' own numbers. Made by harness site. This page asks the network for nothing."));
 document.documentElement.dataset.ready = "";

@@ -99,6 +99,7 @@ def notes(params: SpladeParams) -> Sequence[str]:
 def harness_retrievers() -> Iterable[Retriever]:
     yield Retriever(
         name="splade",
+        paper="https://arxiv.org/abs/2107.05720",
         summary="SPLADE, uniCOIL and other learned sparse models, searched exactly in an impact index",
         build="harness_splade.retriever:Sparse",
         params=SpladeParams,

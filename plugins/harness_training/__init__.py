@@ -155,6 +155,7 @@ def harness_trainers() -> Iterable[Trainer]:
     )
     yield Trainer(
         name="rocketqav2",
+        paper="https://arxiv.org/abs/2110.07367",
         summary="A retriever and a re-ranker together, by dynamic listwise distillation",
         build=build_rocketqav2,
         params=RocketQAv2Params,

@@ -50,7 +50,7 @@ def ran_without_room(place: Harness, words: str) -> Ran:
 
 @pytest.mark.parametrize(("words", "named"), [
     pytest.param("report out --out page/report.html --store store", "page/report.html", marks=REPORT),
-    pytest.param("report out --pictures", "out", marks=REPORT),
+    pytest.param("pictures out", "out", marks=REPORT),
     ("inspect suite.yaml --write composed --store store", "composed/toy"),
     ("merge out --out merged", "merged"),
     ("site out --out pages", "pages"),

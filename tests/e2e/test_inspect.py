@@ -121,7 +121,7 @@ def test_a_report_and_its_pictures_are_written(looked):
     readme = (looked.out / "README.md").read_text()
     assert "## Pictures" not in readme
     for _ in range(2):  # the second time they are replaced
-        assert looked.command("report", looked.out, "--pictures").code == 0
+        assert looked.command("pictures", looked.out).code == 0
         shown = (looked.out / "README.md").read_text()
         assert shown.count("## Pictures") == 1
         assert "![nDCG@10 against cost on toy](pictures/toy-cost.svg)" in shown

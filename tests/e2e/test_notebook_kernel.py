@@ -59,7 +59,8 @@ def test_comparisons_and_queries_are_shown_as_text(executed):
     assert "relevant passages" in pages
 
 
-def test_the_plot_is_drawn(executed):
+def test_the_plot_is_drawn_and_can_be_zoomed(executed):
+    assert sum("<iframe" in page for page in outputs(executed, "text/html")) == 1
     (drawing,) = outputs(executed, "image/svg+xml")
     assert drawing.lstrip().startswith("<svg")
 

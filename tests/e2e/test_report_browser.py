@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 from pathlib import Path
 
 import browsers
@@ -32,6 +33,8 @@ SUITE = {
 BAD = '</script><script>document.title="ran"</script><img src=x onerror="document.title=\'ran\'">'
 TURNED = "\u202eright to left\u202c \u05d0\u05d1\u05d2 \"quoted\" 'twice' &amp; <b>bold</b> \x07"
 LONG = "x<y " * 262_144  # 1 MB
+
+AXE = os.environ.get("HARNESS_AXE")  # axe.min.js, from npm's package axe-core
 
 
 @pytest.fixture(scope="module")
@@ -266,6 +269,25 @@ def test_the_reproduction_is_copied(page, shown):
     assert row["provenance"]["fingerprint"] in copied
     press(page, "Escape")
     wait(page, "document.querySelector('dialog') === null")
+
+
+@pytest.mark.skipif(AXE is None, reason="HARNESS_AXE does not name axe.min.js")
+def test_axe_finds_nothing(page):
+    wait(page, "[...document.querySelectorAll('.plot')].every((plot) => plot.querySelector('svg'))")
+    page.execute_script(Path(AXE).read_text(encoding="utf-8"))
+    run = "const done = arguments[0]; axe.run().then((found) => done(found.violations.map((x) => [x.id, x.impact])))"
+    assert page.execute_async_script(run) == []
+
+
+def test_every_system_stands_in_the_forest_of_differences_from_a(page):
+    wait(page, "document.querySelectorAll('#compare .plot svg').length === 3")
+    forest, others = page.execute_script(
+        "const select = document.querySelector('#compare select');"
+        "return [[...document.querySelectorAll('#compare .plot')].at(-1).querySelector('svg').textContent,"
+        " [...select.options].filter((option) => !option.selected).map((option) => option.text)]"
+    )
+    assert len(others) >= 2
+    assert all(name in forest for name in others)
 
 
 def test_tables_and_controls_are_named_for_a_screen_reader(page):

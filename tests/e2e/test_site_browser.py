@@ -64,6 +64,47 @@ def shown(browser):
     )
 
 
+OVERLAPPING = """
+const boxes = [...document.querySelectorAll('#pictures .figure')].map((figure) => [
+  figure.getBoundingClientRect(),
+  [...figure.querySelectorAll('.name')].map((name) => name.getBoundingClientRect()),
+  figure.querySelectorAll('.point').length,
+]);
+return boxes.map(([frame, names, points]) => [
+  points - names.length,
+  names.filter((x) => x.left < frame.left || x.right > frame.right + 1 || x.bottom > frame.bottom).length,
+  names.filter((x, i) => names.some((y, j) => j > i && Math.min(x.right, y.right) - Math.max(x.left, y.left) > 1
+    && Math.min(x.bottom, y.bottom) - Math.max(x.top, y.top) > 1)).length,
+])"""
+
+
+@pytest.mark.parametrize("width", [1400, 400])
+def test_every_point_has_its_name_and_no_two_names_overlap(browser, site, width):
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    opened(browser, site / "index.html", width)
+    choose = "const s = document.querySelector('#pictures select'); s.value = arguments[0]; s.dispatchEvent(new Event('change'))"
+    for number in range(len(browser.find_elements("css selector", "#pictures option"))):
+        browser.execute_script(choose, str(number))
+        WebDriverWait(browser, browsers.SECONDS).until(
+            lambda _: browser.find_elements("css selector", "#pictures .point")
+        )
+        assert browser.execute_script(OVERLAPPING) in ([[0, 0, 0], [0, 0, 0]], [[0, 0, 0]]), number
+
+
+def test_the_front_page_is_three_screens_and_names_stay_in_sight_on_a_phone(browser, site):
+    opened(browser, site / "index.html", 1400)
+    assert browser.execute_script("return document.documentElement.scrollHeight") < 3600
+    assert not browser.execute_script("return document.querySelector('#t2 details').open")
+    opened(browser, site / "boards" / "neural-en.html", 400)
+    left = browser.execute_script(
+        "const wide = document.querySelector('.wide'); wide.scrollLeft = 400;"
+        "return [wide.scrollLeft, wide.querySelector('tbody th').getBoundingClientRect().left]"
+    )
+    assert left[0] > 100
+    assert 0 <= left[1] < 40
+
+
 def test_search_and_filters_narrow_the_rows(browser, site):
     opened(browser, site / "index.html", 1400)
     everything = shown(browser)
@@ -73,7 +114,7 @@ def test_search_and_filters_narrow_the_rows(browser, site):
     assert all("bm25" in row and "scifact" in row for row in rows)
     assert "shown" in browser.find_element("id", "live").get_attribute("textContent")
     browser.execute_script(
-        "const s = document.querySelectorAll('#bar select')[0]; s.value = 'published'; s.dispatchEvent(new Event('change'))"
+        "const s = document.querySelectorAll('#t2 select')[0]; s.value = 'published'; s.dispatchEvent(new Event('change'))"
     )
     assert all("published" in row for row in shown(browser))
 
@@ -81,7 +122,7 @@ def test_search_and_filters_narrow_the_rows(browser, site):
 def test_a_table_is_sorted_by_its_headings(browser, site):
     opened(browser, site / "datasets" / "scifact.html", 1400)
     assert browser.find_element("css selector", "[aria-sort] button").text.startswith("nDCG@10")
-    values = "return [...document.querySelectorAll('#t0 tbody tr')].map((x) => parseFloat(x.children[4].innerText))"
+    values = "return [...document.querySelectorAll('#t0 tbody tr')].map((x) => parseFloat(x.children[5].innerText))"
     best_first = browser.execute_script(values)
     assert best_first == sorted(best_first, reverse=True)
     browser.find_element("css selector", "[aria-sort] button").click()

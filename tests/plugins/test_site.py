@@ -1,13 +1,20 @@
 """`harness site`: pages for leaderboards, datasets and systems, with what is comparable side by side."""
 
+import csv
+import io
 import json
 import re
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
+from msgspec import structs
 
 from harness.cli import main
+from harness.errors import HarnessError
+from harness.leaderboard.model import Provenance, Step, published_row
+from harness_site import cells, methods, standings
 from harness_site.collected import collect, slug_of
 
 LEADERBOARDS = Path(__file__).parents[2] / "leaderboards"
@@ -132,6 +139,114 @@ def test_what_cannot_be_a_site_is_refused(tmp_path, capsys):
     (tmp_path / "out" / "index.html").write_text("<p>mine</p>")
     assert main(["site", str(LEADERBOARDS / "tour"), "--out", str(tmp_path / "out")]) == 2
     assert "index.html: was not written by harness site; name another folder" in capsys.readouterr().err
+
+
+def test_the_front_has_a_card_a_dataset_with_intervals_tiers_cost_and_date(site):
+    cards = {card["name"]: card for card in data_of(site / "index.html")["front"]["cards"]}
+    assert set(cards) == {"scifact", "xquad-en"}  # published rows alone make no card
+    card = cards["xquad-en"]
+    best = card["systems"][0]
+    assert best["name"] == "bm25 reranked"
+    assert best["low"] < best["mean"] < best["high"]
+    assert [system["tier"] for system in card["systems"]] == ["a", "b", "c"]
+    assert best["seconds"] > 0
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", card["date"])
+    assert [point["name"] for point in card["points"]] == ["bm25 reranked", "bm25", "bge-small-en", "minilm"]
+    assert card["history"][-1][2] == "bm25 reranked"
+    bm25 = [point for point in cards["scifact"]["points"] if point["name"] == "bm25"]
+    assert len(bm25) == 1  # equal rows of two leaderboards are one system
+    assert "scifact-lexical" in bm25[0]["says"]
+    assert "neural-en" in bm25[0]["says"]
+
+
+def test_ranks_are_resampled_over_queries_or_over_datasets(site):
+    groups = {group["name"]: group for group in data_of(site / "index.html")["front"]["groups"]}
+    neural, dapr = groups["neural-en"], groups["published/dapr"]
+    assert "resamples of the queries" in neural["note"]
+    assert "resamples of the datasets" in dapr["note"]
+    assert not any("average" in column for column in dapr["columns"])
+    rows = {row[0]: row[1] for row in neural["rows"]}
+    assert rows["bm25 reranked"] == {"mean": 1.5, "low": 1.5, "high": 2.0, "digits": 2, "best": False}
+    means = [row[1]["mean"] for row in dapr["rows"]]
+    assert means == sorted(means)
+    assert all(row[1]["low"] <= row[1]["mean"] <= row[1]["high"] for row in dapr["rows"])
+
+
+def test_equal_scores_share_the_mean_of_their_ranks():
+    ranks = standings.ranked(np.array([[0.5, 0.1], [0.5, 0.3], [0.9, 0.2]]))
+    assert ranks.tolist() == [[2.5, 3], [2.5, 1], [1, 2]]
+
+
+def test_models_have_size_licence_and_paper_from_records_alone(site):
+    rows = {
+        row["system"]["text"]: row for row in table(data_of(site / "boards" / "neural-en.html"), "scifact")
+    }
+    assert rows["bge-small-en"]["#parameters"] == 33360000
+    assert rows["bge-small-en"]["licence"] == "MIT"
+    assert rows["bge-small-en"]["paper"]["links"][0]["text"] == "arXiv:2309.07597"
+    assert rows["bm25"]["model"] is None
+    assert rows["bm25"]["paper"]["links"][0]["url"] == "https://doi.org/10.1561/1500000019"
+    assert rows["bm25 reranked"]["model"] == "ms-marco-MiniLM-L-12-v2"
+
+
+def test_a_trained_model_counts_as_its_start_and_an_unknown_one_has_no_facts(tmp_path):
+    def step(kind, **params):
+        return Step(step=kind, key="k" * 64 if kind == "search" else "0" * 64, name="x", version="1", sources=None,
+                    libraries={}, params=params, plugin="p")  # fmt: skip
+
+    def of(*steps):
+        row = published_row(dataset="d", split="s", system="x", protocol=None, measures={})
+        return methods.described(structs.replace(row, provenance=Provenance(None, 0, steps)), facts)
+
+    (tmp_path / "mine.json").write_text(
+        '{"models": [{"name": "me/mine", "parameters": 5, "licence": "MIT"}]}'
+    )
+    facts = methods.known(tmp_path / "mine.json")
+    made = of(step("search", model=f"made:train-{'0' * 64}/model"), step("train", init="me/mine"))
+    assert made[:3] == (5, "mine (trained here)", "")  # the licence of what was trained is nobody's to say
+    assert of(step("search", model="me/mine", query_model=None))[:3] == (5, "mine", "MIT")
+    assert of(step("search", model={"sha256": "f" * 64}))[:3] == (None, "ffffffff…", "")
+    (tmp_path / "mine.json").write_text("[]")
+    with pytest.raises(HarnessError, match="is not a JSON object"):
+        methods.known(tmp_path / "mine.json")
+
+
+def test_every_table_has_its_csv_and_a_text_is_never_a_formula(site):
+    page = data_of(site / "boards" / "neural-en.html")
+    lines = (site / page["tables"][0]["csv"]).read_text().splitlines()
+    assert lines[0].startswith("system,nDCG@10,nDCG@10 low,nDCG@10 high,")
+    assert len(lines) == 1 + len(page["tables"][0]["rows"])
+    rows = [
+        ["=1+1", -0.5],
+        ["-x", {"mean": 1.0, "low": None}],
+        ["@a", None],
+        ["+", 2],
+        ["\tx", 1],
+        ["a=b", 0],
+    ]
+    text = cells.as_csv(["=name", "#n"], rows)
+    assert list(csv.reader(io.StringIO(text))) == [
+        ["'=name", "n"], ["'=1+1", "-0.5"], ["'-x", "1.0"], ["'@a", ""], ["'+", "2"], ["'\tx", "1"], ["a=b", "0"]
+    ]  # fmt: skip
+
+
+@pytest.mark.extras
+def test_pictures_of_differences_and_of_two_systems_are_drawn_on_demand(tmp_path, capsys):
+    pytest.importorskip("vl_convert", reason="needs the extra report")
+    board = shutil.copytree(LEADERBOARDS / "neural-en", tmp_path / "board")
+    assert main(["pictures", str(board), "--baseline", "bm25", "--systems", "bm25", "minilm"]) == 0
+    drawn = {path.name: path.read_text() for path in (board / "pictures").glob("*.svg")}
+    assert set(drawn) == {
+        f"{data}-{what}.svg"
+        for data in ("scifact", "xquad-en")
+        for what in ("cost", "differences", "queries")
+    }
+    assert all(
+        name in drawn["scifact-cost.svg"] for name in ("bm25", "minilm", "bge-small-en", "bm25 reranked")
+    )
+    assert "nDCG@10, difference from bm25" in drawn["scifact-differences.svg"]
+    assert main(["pictures", str(board), "--baseline", "bm52"]) == 2
+    assert "did you mean 'bm25'?" in capsys.readouterr().err
 
 
 def test_slugs_are_files_names_and_never_shared():

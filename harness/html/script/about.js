@@ -8,13 +8,21 @@ section("tuning", "Tuned weights", (body) => {
     const values = items.flatMap(({ row, item }) => item.values.map((x, i) => ({ x, y: item.curve[i], series: short(row.system, 60) })));
     const says = items.map(({ row, item }) => `${short(row.system, 60)}: ${item.value ?? `${(item.folds ?? []).join(", ")} across folds`}`).join("; ");
     if (values.some(({ x }) => typeof x === "string")) { // several parameters share no axis
+      body.append(el("h3", {}, foreign(name)), el("p", { class: "lead" }, "Chosen: ", foreign(says, 2000)));
+      for (const { row, item } of items) {
+        const cells = item.values.map((text, i) => [...String(text).split(", ").map((part) => part.split("=")), item.curve[i]]);
+        if (!cells.every((cell) => cell.length === 3)) continue; // a heat map has two parameters
+        const fields = cells.map(([x, y, series]) => ({ x: x[1], y: y[1], series }));
+        if (new Set(fields.map(({ x }) => x)).size < 2 || new Set(fields.map(({ y }) => y)).size < 2) continue;
+        body.append(el("h4", {}, foreign(row.system, 60)),
+          plot(titled(board.specs.heat, { x: cells[0][0][0], y: cells[0][1][0], series: item.measure }), fields, `${item.measure} over ${item.parameter}`));
+      }
       const best = [...values].sort((one, two) => two.y - one.y).slice(0, 50);
-      body.append(el("h3", {}, foreign(name)), el("p", { class: "lead" }, "Chosen: ", foreign(says, 2000)),
-        sortable(short(name), [
-          { label: "system", value: (row) => row.series, cell: (row) => foreign(row.series, 60) },
-          { label: "values", value: (row) => row.x, cell: (row) => foreign(row.x, 200) },
-          { label: "score", number: true, value: (row) => row.y, cell: (row) => amount(row.y) },
-        ], best, {}).node);
+      body.append(sortable(short(name), [
+        { label: "system", value: (row) => row.series, cell: (row) => foreign(row.series, 60) },
+        { label: "values", value: (row) => row.x, cell: (row) => foreign(row.x, 200) },
+        { label: "score", number: true, value: (row) => row.y, cell: (row) => amount(row.y) },
+      ], best, {}).node);
       continue;
     }
     body.append(el("h3", {}, foreign(name)),

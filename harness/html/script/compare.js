@@ -10,7 +10,7 @@ section("compare", "Two systems, query by query", (body) => {
     const [a, b] = [dataset.rows[state.a], dataset.rows[state.b]];
     const [value, ids] = await Promise.all([valuesOf(state.dataset), json(`ids-${state.dataset}`)]);
     if (!place.isConnected || dataset !== board.datasets[state.dataset]) return;
-    place.replaceChildren(...difference(dataset, a, b, value, ids));
+    place.replaceChildren(...difference(dataset, a, b, value, ids), ...forest(dataset, rows, a, value));
   };
   const set = (name) => (chosen) => {
     state[name] = Number(chosen);
@@ -41,11 +41,43 @@ function difference(dataset, a, b, value, ids) {
     `and ${(found.length - better - worse).toLocaleString("en")} are equal. Mean difference ${mean >= 0 ? "+" : "−"}${Math.abs(mean).toFixed(4)}.`].join("");
   const spec = titled(board.specs.difference, { difference: `A − B, ${dataset.primary}` });
   return [
-    el("p", { id: "verdict" }, says, " ", el("code", {}, "harness compare"), " tells whether it could be chance."),
-    plot(spec, sampled(found), says),
+    el("p", { id: "verdict" }, says, " ", tierVerdict(a, b, dataset.primary)),
+    el("div", { class: "pair" }, plot(spec, sampled(found), says),
+      plot(titled(board.specs.pairs, { x: `A: ${short(a.system, 40)}`, y: `B: ${short(b.system, 40)}` }), scattered(found, ids), says)),
     el("div", { class: "pair" },
       mostDifferent("Where A is better", found.slice(0, better), ids), mostDifferent("Where B is better", found.slice(found.length - worse).reverse(), ids)),
   ];
+}
+
+/** Whether the difference could be chance, if both systems have letters. */
+function tierVerdict(a, b, label) {
+  const [x, y] = [a.tiers[label], b.tiers[label]];
+  if (!x || !y) return "";
+  return [...x].some((letter) => y.includes(letter)) ? "They share a letter: this may be chance." : "They share no letter: the difference is significant.";
+}
+
+/** The queries as points, one for each pair of scores. */
+function scattered(found, ids) {
+  const points = Map.groupBy(found, ({ x, y }) => `${x} ${y}`);
+  return [...points.values()].map((items) => ({ x: items[0].x, y: items[0].y, queries: items.length, query: short(ids[items[0].query], 80) }));
+}
+
+/** The mean differences of all systems from A over the queries that both have, with 95 % intervals. */
+function forest(dataset, rows, a, value) {
+  const points = rows.filter((row) => row !== a).map((row) => {
+    const sizes = [];
+    for (let query = 0; query < dataset.queries; query++) {
+      const [x, y] = [value(row.index, query), value(a.index, query)];
+      if (x != null && y != null) sizes.push(x - y);
+    }
+    const mean = sizes.reduce((sum, size) => sum + size, 0) / sizes.length;
+    const error = Math.sqrt(sizes.reduce((sum, size) => sum + (size - mean) ** 2, 0) / (sizes.length - 1) / sizes.length);
+    return { system: short(row.system, 60), difference: mean, low: mean - 1.96 * error, high: mean + 1.96 * error };
+  }).filter(({ low }) => Number.isFinite(low)).sort((x, y) => y.difference - x.difference);
+  if (points.length < 2) return [];
+  const says = `Differences from ${short(a.system, 60)}: ${points.map(({ system, difference }) => `${system} ${difference >= 0 ? "+" : "−"}${Math.abs(difference).toFixed(4)}`).join(", ")}`;
+  return [el("h3", {}, "Every system against A"), plot(titled({ ...board.specs.forest, height: 24 * points.length }, { difference: `${dataset.primary}, difference from A`, low: `${dataset.primary}, difference from A` }), points, says),
+    el("p", { class: "lead" }, "Mean differences over queries with 95 % intervals (normal approximation, each system alone). Points whose interval holds 0 are pale.")];
 }
 
 /** At most 600 of the sorted differences, including the first and the last. */

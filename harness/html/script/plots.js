@@ -38,12 +38,37 @@ function draw(node) {
     return;
   }
   if (!node.firstChild) node.append(el("span", {})); // marks the plot as begun, so that it is not drawn twice
-  const spec = coloured(drawn.get(node), dark.matches);
-  spec.width = Math.max(240, node.clientWidth);
+  const width = Math.max(240, node.clientWidth);
+  const spec = named({ ...coloured(drawn.get(node), dark.matches), width }, width);
   window.vegaEmbed(node, spec, {
     mode: "vega-lite", renderer: "svg", actions: false, defaultStyle: false, tooltip: tell(node),
     config: board.themes[dark.matches ? "dark" : "light"],
-  });
+  }).then(() => node.querySelector("svg")?.setAttribute("aria-hidden", "true")); // the node's label describes it
+}
+
+/** A plot that has named points, with places for all names at this width; it becomes higher until there is room.
+ * Other plots stay as they are. `harness/html/labels.py` does the same for pictures. */
+function named(spec, width) {
+  const edge = spec.usermeta?.named;
+  const rows = spec.data.values;
+  if (!edge || !rows.length) return spec;
+  const inner = width - 76;
+  const pixels = (values, length) => {
+    const [low, high] = [Math.min(...values), Math.max(...values)];
+    return values.map((value) => (high > low ? edge + ((value - low) / (high - low)) * (length - 2 * edge) : length / 2));
+  };
+  const x = pixels(rows.map((row) => Math.log(row.cost)), inner);
+  let [height, points, places] = [spec.height + 10 * rows.length];
+  for (; ; height += 80) {
+    const y = pixels(rows.flatMap((row) => [row.score, row.low, row.high]), height).map((at) => height - at);
+    points = rows.map((row, i) => ({ x: x[i], y: y[3 * i], low: y[3 * i + 1], high: y[3 * i + 2], name: row.system.slice(0, 36), front: row.front }));
+    places = placed(points, inner, height);
+    if (!places.includes(null) || height > 4 * spec.height) break;
+  }
+  const values = rows.map((row, i) => places[i]
+    ? { ...row, dx: places[i].x - x[i], dy: places[i].y - points[i].y, joint: places[i].joint == null ? null : places[i].joint - x[i] }
+    : row);
+  return { ...spec, data: { values }, width: inner, height, autosize: { type: "pad" } };
 }
 
 /** Tooltips as plain titles, because Vega's own tooltips are HTML. */
