@@ -14,11 +14,11 @@ from pathlib import Path
 
 from harness import catalogue, suite
 from harness.errors import HarnessError
-from harness.exchange import export
 from harness.execution import progress
 from harness.leaderboard import board_file
 from harness.store.artifacts import Store
 from harness.verify import verify
+from harness_forms.export import export
 
 LEADERBOARDS = Path(__file__).parents[1] / "leaderboards"
 ELSEWHERE = "elsewhere"

@@ -26,8 +26,6 @@ COMMANDS = {  # the core's own, in the order of the help; each name is also that
     "verify": "compute a leaderboard's numbers again, or replay a log of judgements",
     "validate": "evaluate the checkpoints of another trainer as they appear",
     "score": "make a leaderboard of runs that were made elsewhere",
-    "import-mteb": "make a leaderboard of MTEB's task results",
-    "export": "write a leaderboard in the forms of other tools",
     "merge": "put rows of several machines into one leaderboard",
     "report": "write a leaderboard as one HTML file",
     "inspect": "look at one query or passage, or at where systems fail",

@@ -12,8 +12,4 @@ SCAFFOLDS = (
 )  # fmt: skip
 ENGINES = ("local", "ray")
 RUN_FORMS = ("trec", "rocketqa", "msmarco", "tevatron", "dureader")
-EXPORTS = (
-    "trec", "ir-metadata", "mteb", "model", "results", "tevatron-training",
-    "sentence-transformers-training", "msmarco", "rocketqa", "tevatron", "dureader",
-)  # fmt: skip
 COLLECTION_FORMS = ("beir", "dureader", "t2ranking", "trec", "mteb", "pool")

@@ -17,6 +17,7 @@ from harness.cli.arguments import (
     store_of,
     width,
 )
+from harness.cli.plugin_commands import load as of_plugins
 from harness.collection.lines import lines_of
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "leaderboards",
     "lines_of",
     "measures_in",
+    "of_plugins",
     "out",
     "say",
     "share",

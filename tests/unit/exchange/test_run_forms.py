@@ -8,7 +8,6 @@ import json
 import numpy as np
 import pytest
 
-from harness import exchange
 from harness.cli import kinds
 from harness.errors import HarnessError
 from harness.exchange import run_forms
@@ -126,4 +125,3 @@ def test_a_pickle_is_never_loaded(tmp_path):
 
 def test_the_command_line_names_every_form():
     assert kinds.RUN_FORMS == run_forms.FORMS
-    assert tuple(exchange.FORMS) == kinds.EXPORTS

@@ -8,12 +8,18 @@ from pathlib import Path
 
 import orjson
 
-from harness.made_models import BACKBONE, BESIDE, FOLDERS, backbone_folders
-from harness.steps import Validate
-from harness.steps.record import method_of
-from harness.store.artifacts import Store
-from harness.store.manifest import Artifact, Corrupt
-from harness.types import JSON
+from harness.plugin import JSON
+from harness.toolkit.boards.stored import (
+    BACKBONE,
+    BESIDE,
+    FOLDERS,
+    Artifact,
+    Corrupt,
+    Store,
+    Validate,
+    backbone_folders,
+    method_of,
+)
 
 ADAPTER = "adapter_config.json"  # peft's
 PEFT = """

@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness.collection.lines import lines_of
-from harness.exchange.written_files import Written, scored, target
-from harness.leaderboard import cited_files
-from harness.leaderboard.board_file import Leaderboard
-from harness.store import disk
-from harness.store.artifacts import Store
+from harness.toolkit.boards import Leaderboard
+from harness.toolkit.boards.exchange import intact
+from harness.toolkit.boards.stored import Store
+from harness.toolkit.commands import lines_of
+from harness.toolkit.files import writing
+from harness_forms.written_files import Written, scored, target
 
 ENDINGS = {"msmarco": "tsv", "rocketqa": "tsv", "tevatron": "txt", "dureader": "json"}
 
@@ -22,12 +22,12 @@ def write(board: Leaderboard, out: Path, store: Store, *, form: str) -> Written:
     notes: list[str] = []
     paths = []
     for row in scored(board, notes):
-        run = cited_files.intact(board, row, "run")
+        run = intact(board, row, "run")
         if run is None:
             notes.append(f"{row.name}: its run is not here, and is left out")
             continue
         path = target(out, row.dataset, f"{row.system}.{ENDINGS[form]}")
-        with disk.replacing(path) as beside, beside.open("w", encoding="utf-8", newline="") as file:
+        with writing.replacing(path) as beside, beside.open("w", encoding="utf-8", newline="") as file:
             file.writelines(_lists(run) if form == "dureader" else _columns(run, form))
         paths.append(path)
     return Written(tuple(paths), tuple(notes))

@@ -9,24 +9,23 @@ from typing import Any
 
 import msgspec
 
-from harness.errors import HarnessError, Problems
-from harness.exchange.measure_names import of_mteb
-from harness.leaderboard import board_file, readme
-from harness.leaderboard.board_file import Leaderboard
-from harness.leaderboard.model import (
+from harness.plugin import HarnessError, Problems
+from harness.toolkit.boards import Dataset, Leaderboard, Measure, Row
+from harness.toolkit.boards.exchange import (
+    SCHEMA,
     Board,
     Column,
-    Dataset,
     Environment,
-    Measure,
     Reported,
-    Row,
     SuiteFacts,
+    claims_page,
+    digest_of,
+    parsed_measure,
     published_row,
+    write_page,
 )
-from harness.plan import keys
-from harness.scoring.measures import parse
-from harness.store import disk
+from harness.toolkit.files import writing
+from harness_forms.measure_names import of_mteb
 
 META, DEFAULT = "model_meta.json", "default"
 
@@ -53,7 +52,7 @@ def board(paths: Sequence[Path], measures: Sequence[str], out: Path, name: str) 
     """The leaderboard of result files results/MODEL/REVISION/TASK.json. The MODEL folder names the system.
     Raises HarnessError, naming every file, for files that are no results and for two results of one model on
     one task."""
-    wanted = tuple(parse(text, {}).name for text in measures)
+    wanted = tuple(parsed_measure(text, {}).name for text in measures)
     rows: dict[tuple[str, str], Row] = {}
     datasets: dict[str, Dataset] = {}
     problems = []
@@ -74,9 +73,9 @@ def board(paths: Sequence[Path], measures: Sequence[str], out: Path, name: str) 
         raise HarnessError(f"none of the files has one of {', '.join(wanted)}; name other --measures")
     order = list(datasets)
     known = {"depth": None, "seed": 0, "protocol": None, "measures": wanted}
-    digest = keys.key({**known, "datasets": order, "name": name})
+    digest = digest_of({**known, "datasets": order, "name": name})
     content = Board(
-        schema=board_file.SCHEMA,
+        schema=SCHEMA,
         name=name,
         description="Numbers from MTEB's task results. Nothing was run or scored for them here.",
         suite=SuiteFacts(digest=digest, depth=None, seed=0, protocol=None, measures=wanted),
@@ -90,9 +89,9 @@ def board(paths: Sequence[Path], measures: Sequence[str], out: Path, name: str) 
 
 
 def write(claimed: Leaderboard, command: str) -> Path:
-    with disk.explaining(claimed.folder):
+    with writing.explaining(claimed.folder):
         path = claimed.write()
-        readme.write(claimed.folder, readme.claims_page(claimed, command))
+        write_page(claimed.folder, claims_page(claimed, command))
     return path
 
 
@@ -124,7 +123,7 @@ def _means(scores: dict[str, Any]) -> Iterator[tuple[str, float]]:
     for name, value in scores.items():
         measure = of_mteb(name)
         if measure and isinstance(value, int | float) and math.isfinite(value):
-            yield parse(measure, {}).name, float(value)
+            yield parsed_measure(measure, {}).name, float(value)
 
 
 def _dataset(name: str, split: str, result: Result) -> Dataset:
@@ -141,7 +140,7 @@ def _row(
     facts = {
         "revision of the model": revision,
         "version of MTEB": result.mteb_version,
-        "sha256": disk.sha256(path),
+        "sha256": writing.sha256(path),
     }
     return published_row(
         dataset=dataset,

@@ -7,20 +7,19 @@ from pathlib import Path
 
 import yaml
 
-from harness.exchange.measure_names import trec_eval
-from harness.exchange.written_files import Written, put, scored, target
-from harness.leaderboard.board_file import Leaderboard
-from harness.leaderboard.model import Cost, Row, Step
-from harness.scoring import run_files
-from harness.steps import Augment, Index, kinds
-from harness.store.artifacts import Store
-from harness.types import JSON
+from harness.plugin import JSON
+from harness.toolkit.boards import Leaderboard, Row
+from harness.toolkit.boards.exchange import Cost, Step, tag_of
+from harness.toolkit.boards.stored import Store
+from harness_forms.measure_names import trec_eval
+from harness_forms.written_files import Written, put, scored, target
 
 START, END = "# ir_metadata.start", "# ir_metadata.end"
 SCHEMA, RUN = 0.1, 1.0
 ENDING = ".ir_metadata.yaml"
 TOLD = "# actor, venue and publication are for whoever publishes the run to fill in\n"
 TIES = "descending id, compared as bytes (trec_eval's rule)"
+MAKING = ("augment", "index")
 RANKING = {"search": "retrieval", "combine": "combination", "pick": "combination", "rerank": "re-ranking"}
 
 
@@ -41,7 +40,7 @@ def metadata(board: Leaderboard, row: Row) -> dict[str, JSON]:
     components: dict[str, JSON] = {
         "schema-version": SCHEMA,
         "run-version": RUN,
-        "tag": run_files.tag_of(row.system),
+        "tag": tag_of(row.system),
         "platform": _platform(board, row),
         "research goal": _goal(board, row),
         "implementation": _implementation(board, row),
@@ -105,7 +104,7 @@ def _method(row: Row) -> JSON:
     steps = row.provenance.steps
     if row.origin == "imported":
         return {"run file": next((step.params for step in steps), None)}
-    making = [_stage(step) for step in steps if step.step in kinds(Augment, Index)]
+    making = [_stage(step) for step in steps if step.step in MAKING]
     stages: list[JSON] = []
     unread: list[str] = []  # rankings that no later stage has read yet
     for number, step in enumerate(item for item in steps if item.step in RANKING):

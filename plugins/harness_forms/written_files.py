@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.errors import HarnessError
-from harness.leaderboard.board_file import Leaderboard
-from harness.leaderboard.cited_files import within
-from harness.leaderboard.model import Row
-from harness.store import disk
+from harness.plugin import HarnessError
+from harness.toolkit.boards import Leaderboard, Row
+from harness.toolkit.boards.exchange import within
+from harness.toolkit.files import writing
 
 
 class Written(NamedTuple):
@@ -40,5 +39,5 @@ def target(out: Path, *parts: str) -> Path:
 
 
 def put(path: Path, data: bytes) -> Path:
-    disk.replace_file(path, data)
+    writing.replace_file(path, data)
     return path

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import orjson
 
-from harness.exchange.measure_names import mteb
-from harness.exchange.written_files import Written, put, scored, target
-from harness.leaderboard.board_file import Leaderboard
-from harness.leaderboard.model import Dataset, Row
-from harness.plan import keys
-from harness.store.artifacts import Store
+from harness.toolkit.boards import Dataset, Leaderboard, Row
+from harness.toolkit.boards.exchange import digest_of
+from harness.toolkit.boards.stored import Store
+from harness_forms.measure_names import mteb
+from harness_forms.written_files import Written, put, scored, target
 
 MAIN = "ndcg_at_10"  # the main score of MTEB's retrieval tasks
 UNKNOWN = "und-Zyyy"  # MTEB's loader ignores scores without a language
@@ -35,7 +34,7 @@ def write(board: Leaderboard, out: Path, store: Store) -> Written:
             continue
         dataset = board.dataset(row.dataset)
         result = {
-            "dataset_revision": keys.key(dataset.contents or dataset.digests),
+            "dataset_revision": digest_of(dataset.contents or dataset.digests),
             "task_name": row.dataset,
             "mteb_version": None,  # MTEB did not compute it
             "scores": {row.split: [{"hf_subset": "default", "languages": _languages(dataset), **scores}]},

@@ -9,19 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import orjson
 
-from harness.collection.composed_texts import View
-from harness.collection.corpus import Corpus
-from harness.collection.queries import read_queries
-from harness.errors import HarnessError
-from harness.exchange.written_files import Written, target
-from harness.leaderboard.board_file import Leaderboard
-from harness.steps import Examples
-from harness.store import disk
-from harness.store.artifacts import Store
-from harness.store.manifest import Artifact
+from harness.plugin import HarnessError, View
+from harness.toolkit.boards import Leaderboard
+from harness.toolkit.boards.stored import Artifact, Corpus, Examples, Store, read_queries
+from harness.toolkit.files import writing
+from harness_forms.written_files import Written, target
 
 if TYPE_CHECKING:
-    from harness.types import Ints
+    from harness.plugin import Ints
 
 FORMS = ("tevatron-training", "sentence-transformers-training")
 
@@ -57,7 +52,7 @@ def write(board: Leaderboard, out: Path, store: Store, form: str) -> Written:
             continue
         path = target(out, f"{step_id[:21]}.jsonl")
         left_out = 0
-        with disk.replacing(path) as beside, beside.open("wb") as file:
+        with writing.replacing(path) as beside, beside.open("wb") as file:
             for example in examples(store, store.read(step_id)):
                 line = _tevatron(example) if form == FORMS[0] else _sentence_transformers(example)
                 left_out += line is None

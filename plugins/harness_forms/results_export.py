@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.exchange.written_files import Written, put, target
-from harness.leaderboard import board_file, cited_files, readme
-from harness.leaderboard.board_file import Leaderboard
-from harness.store.artifacts import Store
+from harness.toolkit.boards import FILE, Leaderboard
+from harness.toolkit.boards.exchange import PAGE, intact
+from harness.toolkit.boards.stored import Store
+from harness_forms.written_files import Written, put, target
 
 LEFT_OUT = "run"
 
@@ -17,13 +17,13 @@ def write(board: Leaderboard, out: Path, store: Store) -> Written:
     """Writes a folder that all commands can read as a leaderboard. `leaderboard.json` stays byte by byte what
     it is. Raises HarnessError for a file that is not the one that its row cites."""
     notes: list[str] = []
-    paths = [put(out / board_file.FILE, (board.folder / board_file.FILE).read_bytes())]
-    page = board.folder / readme.FILE
+    paths = [put(out / FILE, (board.folder / FILE).read_bytes())]
+    page = board.folder / PAGE
     if page.is_file():
-        paths.append(put(out / readme.FILE, page.read_bytes()))
+        paths.append(put(out / PAGE, page.read_bytes()))
     for row in board.rows:
         for kind in row.files:
-            path = None if kind == LEFT_OUT else cited_files.intact(board, row, kind)
+            path = None if kind == LEFT_OUT else intact(board, row, kind)
             if path is not None:
                 paths.append(put(target(out, *path.relative_to(board.folder).parts), path.read_bytes()))
             elif kind != LEFT_OUT:

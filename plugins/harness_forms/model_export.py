@@ -9,14 +9,12 @@ from typing import NamedTuple
 
 import orjson
 
-from harness.errors import HarnessError
-from harness.exchange import model_files
-from harness.exchange.written_files import Written, put, scored, target
-from harness.leaderboard.board_file import Leaderboard
-from harness.leaderboard.made_models import USERS, MadeModel, models_of
-from harness.leaderboard.model import Row, Step
-from harness.store.artifacts import Store
-from harness.types import JSON
+from harness.plugin import JSON, HarnessError
+from harness.toolkit.boards import Leaderboard, Row
+from harness.toolkit.boards.exchange import Step
+from harness.toolkit.boards.stored import USERS, MadeModel, Store, models_of
+from harness_forms import model_files
+from harness_forms.written_files import Written, put, scored, target
 
 RECIPE = ("examples", "train", "validate")
 TASKS = {"dual-encoder": "sentence-similarity", "cross-encoder": "text-ranking"}

@@ -9,20 +9,21 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.collection import qrels_files
-from harness.collection.corpus import Corpus
-from harness.collection.judgements import Judged
-from harness.collection.queries import Judgements, read_judgements
-from harness.errors import HarnessError
-from harness.exchange.written_files import Written, put, scored, target
-from harness.leaderboard import cited_files
-from harness.leaderboard.board_file import Leaderboard
-from harness.leaderboard.ids_only import JUDGEMENTS
-from harness.leaderboard.model import Dataset, Row
-from harness.scoring.measures.grades import of_documents
-from harness.store import disk
-from harness.store.artifacts import Store
-from harness.store.manifest import Corrupt
+from harness.plugin import HarnessError, Judged
+from harness.toolkit.boards import Dataset, Leaderboard, Row
+from harness.toolkit.boards.exchange import intact
+from harness.toolkit.boards.stored import (
+    JUDGEMENTS,
+    Corpus,
+    Corrupt,
+    Judgements,
+    Store,
+    of_documents,
+    read_judgements,
+    write_qrels,
+)
+from harness.toolkit.files import writing
+from harness_forms.written_files import Written, put, scored, target
 
 
 def write(board: Leaderboard, out: Path, store: Store) -> Written:
@@ -40,13 +41,13 @@ def write(board: Leaderboard, out: Path, store: Store) -> Written:
 
 
 def _run(board: Leaderboard, row: Row, out: Path, notes: list[str]) -> Path | None:
-    source = cited_files.intact(board, row, "run")
+    source = intact(board, row, "run")
     if source is None:
         notes.append(f"{row.name}: its run is not here, and is left out")
         return None
     path = target(out, row.dataset, f"{row.system}.run")
     try:
-        with gzip.open(source) as packed, disk.replacing(path) as beside, beside.open("wb") as plain:
+        with gzip.open(source) as packed, writing.replacing(path) as beside, beside.open("wb") as plain:
             shutil.copyfileobj(packed, plain)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise HarnessError(f"{source}: {error}; run the suite again") from None
@@ -60,7 +61,7 @@ def _judgements(
     None with a note if neither has them."""
     for row in board.rows:
         if row.dataset == dataset.name:
-            beside = cited_files.intact(board, row, JUDGEMENTS)
+            beside = intact(board, row, JUDGEMENTS)
             if beside is not None:
                 return put(path, beside.read_bytes())
     step = store.part("judgements", dataset.digests.get("judgements", ""))
@@ -72,8 +73,8 @@ def _judgements(
     except Corrupt as error:
         notes.append(f"{dataset.name}: {error}; its judgements are left out")
         return None
-    with disk.replacing(path) as new:
-        qrels_files.write_qrels(new, judgements)
+    with writing.replacing(path) as new:
+        write_qrels(new, judgements)
     return path
 
 
@@ -101,6 +102,6 @@ def _of_documents(dataset: Dataset, path: Path, store: Store, notes: list[str]) 
     unknown = [judgements.passage_ids[number] for number in missing]
     names = [*corpus.document_ids(np.arange(corpus.documents)), *unknown]
     codes = best.passage.astype(np.int32)
-    with disk.replacing(path) as new:
-        qrels_files.write_qrels(new, Judgements(judgements.query_ids, names, best.query, codes, best.grade))
+    with writing.replacing(path) as new:
+        write_qrels(new, Judgements(judgements.query_ids, names, best.query, codes, best.grade))
     return path
