@@ -282,6 +282,7 @@ class Command:
     verify: str | None = None  # (Path) -> int; what `harness verify` does with such a folder
     formats: tuple[str, ...] = ()  # what `harness show LEADERBOARD --format FORMAT` prints by this command
     forms: tuple[str, ...] = ()  # what `harness export LEADERBOARD --form FORM --out DIR` writes by it
+    dataset_forms: tuple[str, ...] = ()  # what `harness datasets export SUITE NAME --form FORM` writes by it
 
     def __post_init__(self) -> None:
         for named in filter(None, (self.arguments, self.work, self.verify)):

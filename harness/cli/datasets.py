@@ -13,7 +13,6 @@ import yaml
 from harness import catalogue, plan, suite, user_cache
 from harness.catalogue import Catalogue, params
 from harness.cli import arguments as shared
-from harness.cli.kinds import COLLECTION_FORMS
 from harness.collection import cards
 from harness.contracts import Fetching, Traced
 from harness.errors import HarnessError, Problems
@@ -64,7 +63,8 @@ def arguments(command: argparse.ArgumentParser) -> None:
     action.set_defaults(work=export)
     action.add_argument("suite", type=Path, metavar="SUITE", help="the suite's file")
     action.add_argument("name", metavar="NAME", help="one of its datasets")
-    action.add_argument("--form", choices=COLLECTION_FORMS, required=True, help="whose files they are to be")
+    form = "whose files they are to be: beir, dureader, t2ranking, trec, mteb, pool, or a plugin's"
+    action.add_argument("--form", metavar="FORM", required=True, help=form)
     action.add_argument(
         "--out", type=Path, required=True, metavar="DIR", help="a folder that is new or empty"
     )
@@ -90,24 +90,13 @@ def show(options: argparse.Namespace) -> int:
 
 
 def export(options: argparse.Namespace) -> int:
-    """Exports a dataset. Steps that are not in the store yet are executed, as a run would do."""
-    from harness.exchange import collection_export
+    """Exports a dataset by the command of a plugin that writes the form."""
+    from harness.cli import plugin_commands
 
-    records = catalogue.load()
-    store = Store(options.store or user_cache.default_store()).open()
-    whole = suite.load(options.suite, records)
-    [spec] = _of_suite(whole, options.name)
-    collection, steps = plan.dataset(spec, records, store.digests.of, whole)
-    reporter = progress.reporter(sys.stderr)
-    try:
-        parts = open_dataset.made_parts(collection, steps, store, reporter)
-    finally:
-        reporter.close()
-    notes = collection_export.write(collection, steps, parts, store, options.form, options.out)
-    shared.say(f"wrote {spec.name} in the form {options.form} into {shown_path(options.out)}")
-    for note in notes:
-        shared.say("\n".join(_wrapped(f"note: {note}")))
-    return 0
+    words = [f"--form={options.form}", f"--out={options.out}", "--", str(options.suite), options.name]
+    if options.store:
+        words.insert(0, f"--store={options.store}")
+    return plugin_commands.load().run_form("dataset_forms", options.form, (), words)
 
 
 def fetch(options: argparse.Namespace) -> int:
@@ -137,10 +126,10 @@ def _specs(options: argparse.Namespace, records: Catalogue) -> tuple[tuple[Datas
     if options.given:
         raise HarnessError(f"'{options.given[0]}': a suite has its parameters; leave this out")
     whole = suite.load(Path(target), records)
-    return _of_suite(whole, wanted), whole
+    return of_suite(whole, wanted), whole
 
 
-def _of_suite(loaded: Suite, wanted: str) -> tuple[DatasetSpec, ...]:
+def of_suite(loaded: Suite, wanted: str) -> tuple[DatasetSpec, ...]:
     specs = tuple(spec for spec in loaded.datasets if wanted in ("", spec.name))
     if not specs:
         names = ", ".join(spec.name for spec in loaded.datasets)

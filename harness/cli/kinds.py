@@ -12,4 +12,3 @@ SCAFFOLDS = (
 )  # fmt: skip
 ENGINES = ("local", "ray")
 RUN_FORMS = ("trec", "rocketqa", "msmarco", "tevatron", "dureader")
-COLLECTION_FORMS = ("beir", "dureader", "t2ranking", "trec", "mteb", "pool")

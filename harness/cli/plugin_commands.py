@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from harness.catalogue import Entry
 
-FORM = 2  # of the kept file
+FORM = 3  # of the kept file
 METADATA = (".dist-info", ".egg-info")
 
 
@@ -42,6 +42,7 @@ class Offer(NamedTuple):
     verify: str | None
     formats: tuple[str, ...]
     forms: tuple[str, ...]
+    dataset_forms: tuple[str, ...]
     plugin: str
     module: str
     distribution: str
@@ -111,14 +112,15 @@ class Commands(NamedTuple):
             text += f"; these plugins did not load and might have offered it: {', '.join(self.broken)}"
         raise HarnessError(text)
 
-    def run_form(self, option: str, form: str, own: Collection[str], words: list[str]) -> int:
-        """Runs the command that has this form of `harness show` (`option` is "format") or of `harness export`
-        ("form"). Raises HarnessError, with the forms that there are, if none has it."""
+    def run_form(self, field: str, form: str, own: Collection[str], words: list[str]) -> int:
+        """Runs the command whose record has this form in the field `formats`, `forms` or `dataset_forms`.
+        Raises HarnessError, with the forms that there are, if none has it."""
         import argparse
 
-        having = [(each, offer) for offer in self.offers for each in getattr(offer, f"{option}s")]
+        having = [(each, offer) for offer in self.offers for each in getattr(offer, field)]
         offer = next((offer for each, offer in having if each == form), None)
         if offer is None:
+            option = "format" if field == "formats" else "form"
             raise HarnessError(f"--{option} {unknown('form', form, [*own, *(each for each, _ in having)])}")
         command = argparse.ArgumentParser(prog=f"harness {offer.name}")
         offer.add_arguments(command)
@@ -174,8 +176,8 @@ def _of_entry(entry: Entry) -> Offer:
     record, plugin = entry
     return Offer(
         record.name, record.summary, record.arguments, record.work, record.needs, record.extra,
-        record.marker, record.verify, record.formats, record.forms, plugin.name, plugin.module,
-        plugin.distribution,
+        record.marker, record.verify, record.formats, record.forms, record.dataset_forms, plugin.name,
+        plugin.module, plugin.distribution,
     )  # fmt: skip
 
 

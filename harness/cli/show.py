@@ -73,7 +73,7 @@ def _of_plugin(options: argparse.Namespace) -> int:
     for name in ("sort", "dataset", "measure", "baseline", "beside"):
         given = getattr(options, name)
         words += [f"--{name}={value}" for value in (given if isinstance(given, list) else [given]) if value]
-    return plugin_commands.load().run_form("format", options.format, FORMATS, words)
+    return plugin_commands.load().run_form("formats", options.format, FORMATS, words)
 
 
 def _check(options: argparse.Namespace) -> None:

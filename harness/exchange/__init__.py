@@ -1,1 +1,1 @@
-"""Runs that other tools made are read, and datasets are written, in the forms of other tools."""
+"""Runs that other tools made: how they are read, and made into rows of a leaderboard."""

@@ -23,7 +23,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     if options.form not in EXPORTS:
         words = [str(options.leaderboard), f"--out={options.out}"]
-        return commands.of_plugins().run_form("form", options.form, EXPORTS, words)
+        return commands.of_plugins().run_form("forms", options.form, EXPORTS, words)
     from harness.plugin import shown_path
     from harness.toolkit import boards
     from harness_forms import export

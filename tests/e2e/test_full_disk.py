@@ -11,14 +11,13 @@ from pathlib import Path
 import pytest
 from running import EVERYTHING, Harness, Ran
 
-from harness.cli.kinds import COLLECTION_FORMS
+from harness_forms.collection_forms import FORMS
 
 ADVICE = "no space left on the device; free some and run again: finished steps are kept"
 REPORT = [
     pytest.mark.extras,
     pytest.mark.skipif(find_spec("vl_convert") is None, reason="needs the extra report"),
 ]
-FORMS = [form for form in COLLECTION_FORMS if form != "pool"]
 
 
 @pytest.fixture(scope="module")

@@ -9,19 +9,22 @@ from pathlib import Path
 import orjson
 import yaml
 
-from harness.collection import cards
-from harness.collection.corpus import Corpus
-from harness.collection.queries import read_judgements, read_queries
-from harness.errors import HarnessError
-from harness.exchange.collection_forms import FORMS, Whole
-from harness.leaderboard import stage_tables
-from harness.plan.graph import Collection, Step
-from harness.problems import shown_path
-from harness.running import made
-from harness.store import disk
-from harness.store.artifacts import Store
-from harness.store.manifest import Artifact
-from harness.types import JSON, Part
+from harness.plugin import JSON, HarnessError, Part, shown_path
+from harness.toolkit.boards import made_datasets
+from harness.toolkit.boards.made_datasets import (
+    CARD_FILE,
+    Artifact,
+    Collection,
+    Corpus,
+    Step,
+    Store,
+    read_judgements,
+    read_queries,
+    stage_facts,
+    stage_params,
+)
+from harness.toolkit.files import writing
+from harness_forms.collection_forms import FORMS, Whole
 
 KEPT = "kept"  # the folder for a stage's own files, such as the files of a pool
 
@@ -40,7 +43,7 @@ def write(
         raise HarnessError(f"{shown_path(out)}: is there already; name another folder with --out")
     beside = out.with_name(f".{out.name}.partial")
     shutil.rmtree(beside, ignore_errors=True)
-    with disk.explaining(out):
+    with writing.explaining(out):
         beside.mkdir(parents=True)
         try:
             if form == "pool":
@@ -54,7 +57,7 @@ def write(
                 )
                 notes = FORMS[form](whole, beside)
                 card = _card(collection, steps, parts, store, form, notes)
-                (beside / cards.FILE).write_bytes(orjson.dumps(card, option=orjson.OPT_INDENT_2) + b"\n")
+                (beside / CARD_FILE).write_bytes(orjson.dumps(card, option=orjson.OPT_INDENT_2) + b"\n")
             page = "\n".join(_page(collection, steps, store, form, notes)) + "\n"
             (beside / "README.md").write_text(page, encoding="utf-8")
         except BaseException:
@@ -94,7 +97,7 @@ def _card(
     card = collection.card
     folders = (parts["corpus"].folder, parts["queries"].folder, parts["judgements"].folder)
     return {
-        "form": cards.FORM,
+        "form": made_datasets.CARD_FORM,
         "name": collection.spec.name,
         "split": card.split,
         "language": card.language,
@@ -104,11 +107,11 @@ def _card(
         "url": card.url,
         "notes": list(card.notes),
         "written_as": {"form": form, "notes": notes},
-        "counts": cards.card(*folders, card),
+        "counts": made_datasets.counted(*folders, card),
         "stages": [
-            {"maker": known["maker"], "params": made.stage_params(step)}
+            {"maker": known["maker"], "params": stage_params(step)}
             | {key: known[key] for key in ("before", "after", "dropped", "facts", "flags", "judges")}
-            for step, known in made.stage_facts(collection, steps, store)
+            for step, known in stage_facts(collection, steps, store)
         ],
     }
 
@@ -132,15 +135,15 @@ def _page(
             yield f"- {label}: {text}"
     for note in (*card.notes, *notes):
         yield f"- {note}"
-    stages = list(made.stage_facts(collection, steps, store))
+    stages = list(stage_facts(collection, steps, store))
     if stages:
         yield ""
         yield "## How it was made"
         yield ""
-        yield from stage_tables.table(
-            stage_tables.Counted(step.subject, known["before"], known["after"], stage_tables.dropped(known))
+        yield from made_datasets.table(
+            made_datasets.Counted(step.subject, known["before"], known["after"], made_datasets.dropped(known))
             for step, known in stages
         )
     if form != "pool":
         yield ""
-        yield f"`{cards.FILE}` has all counts, and examples of what was dropped."
+        yield f"`{CARD_FILE}` has all counts, and examples of what was dropped."

@@ -9,10 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import orjson
 
-from harness.collection.corpus import Corpus
-from harness.collection.queries import Judgements, Queries
-from harness.errors import HarnessError
-from harness.types import Card
+from harness.plugin import Card, HarnessError
+from harness.toolkit.boards.made_datasets import Corpus, Judgements, Queries
 
 BLOCK = 8192  # passages that are in memory at once
 
