@@ -24,7 +24,6 @@ COMMANDS = {  # the core's own, in the order of the help; each name is also that
     "diff": "show what was changed between two leaderboards, and what that did",
     "compare": "test the systems of leaderboards against each other",
     "verify": "compute a leaderboard's numbers again, or replay a log of judgements",
-    "validate": "evaluate the checkpoints of another trainer as they appear",
     "score": "make a leaderboard of runs that were made elsewhere",
     "merge": "put rows of several machines into one leaderboard",
     "report": "write a leaderboard as one HTML file",

@@ -34,7 +34,6 @@ LAYERS = [
     ["html"],
     ["notebook"],
     ["api"],
-    ["checkpoint_watch"],
     ["cli"],
     ["__main__"],
 ]

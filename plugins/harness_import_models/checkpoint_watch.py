@@ -7,14 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import api
-from harness.errors import HarnessError
-from harness.leaderboard import board_file
-from harness.leaderboard.board_file import Leaderboard
-from harness.leaderboard.merge import merge
-from harness.problems import shown_path
-from harness.suite import Suite, System
-from harness.suite.models import models_of
+from harness.plugin import HarnessError, shown_path
+from harness.toolkit.boards import FILE, Leaderboard, running
+from harness.toolkit.boards.running import Suite, System, merge, models_of
 
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")  # or the index of several such files
 SETTLED = 5.0  # seconds for which a checkpoint's files must be unchanged before it is used
@@ -37,13 +32,15 @@ def validate(
     changed."""
     if not folder.is_dir():
         raise HarnessError(f"{shown_path(folder)}: is no folder; name that of the checkpoints")
-    chosen, key = _tried(api.load(suite), system)
+    chosen, key = _tried(running.load(suite), system)
     boards: list[Path] = []
     for checkpoint in _appearing(folder, watching):
         where = out / "checkpoints" / checkpoint.name
         changed = [f"{key}={checkpoint.resolve()}"]
-        board = api.run(suite, out=where, store=store, only=[chosen], set=changed, quiet=True, replace=True)
-        boards.append(where / board_file.FILE)
+        board = running.run(
+            suite, out=where, store=store, only=[chosen], set=changed, quiet=True, replace=True
+        )
+        boards.append(where / FILE)
         renamed = [f"{shown_path(path)}:{chosen}={chosen}@{path.parent.name}" for path in boards]
         merged = merge(boards, out, rename=renamed)
         for row in board.rows:

@@ -6,29 +6,28 @@ import argparse
 import os
 from pathlib import Path
 
-from harness.cli import arguments as shared
+from harness.toolkit import commands
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
-    command.set_defaults(work=validate)
     command.add_argument("folder", type=Path, metavar="FOLDER", help="where checkpoints are saved")
     suite = "the suite that evaluates a checkpoint: one of its systems has it as its model"
     command.add_argument("--suite", type=Path, required=True, metavar="SUITE", help=suite)
     system = "the system whose model the checkpoints are (default: the only one with a model)"
     command.add_argument("--system", metavar="NAME", help=system)
-    shared.out(command, "where the leaderboard with a row a checkpoint goes")
+    commands.out(command, "where the leaderboard with a row a checkpoint goes")
     command.add_argument("--once", action="store_true", help="evaluate what is there, and stop")
     idle = "stop when no checkpoint has appeared for so long"
     command.add_argument("--idle", type=float, metavar="SECONDS", help=idle)
-    shared.store(command)
+    commands.store(command)
 
 
-def validate(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     """Evaluates the checkpoints, and returns 0, or 1 if a row failed."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as in `harness compare`
-    from harness import checkpoint_watch
-    from harness.checkpoint_watch import Watching
-    from harness.problems import shown_path
+    from harness.plugin import shown_path
+    from harness_import_models import checkpoint_watch
+    from harness_import_models.checkpoint_watch import Watching
 
     board = checkpoint_watch.validate(
         options.folder, options.suite, options.system, options.out, options.store,
