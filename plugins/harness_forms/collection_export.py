@@ -11,18 +11,8 @@ import yaml
 
 from harness.plugin import JSON, HarnessError, Part, shown_path
 from harness.toolkit.boards import made_datasets
-from harness.toolkit.boards.made_datasets import (
-    CARD_FILE,
-    Artifact,
-    Collection,
-    Corpus,
-    Step,
-    Store,
-    read_judgements,
-    read_queries,
-    stage_facts,
-    stage_params,
-)
+from harness.toolkit.boards.made_datasets import CARD_FILE, Collection, Step, stage_facts, stage_params
+from harness.toolkit.boards.stored import Artifact, Corpus, Store, read_judgements, read_queries
 from harness.toolkit.files import writing
 from harness_forms.collection_forms import FORMS, Whole
 

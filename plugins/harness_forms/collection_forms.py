@@ -10,7 +10,7 @@ import numpy as np
 import orjson
 
 from harness.plugin import Card, HarnessError
-from harness.toolkit.boards.made_datasets import Corpus, Judgements, Queries
+from harness.toolkit.boards.stored import Corpus, Judgements, Queries
 
 BLOCK = 8192  # passages that are in memory at once
 

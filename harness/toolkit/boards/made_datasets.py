@@ -15,8 +15,6 @@ from harness.cli.datasets import of_suite
 from harness.collection.cards import FILE as CARD_FILE
 from harness.collection.cards import FORM as CARD_FORM
 from harness.collection.cards import card as counted
-from harness.collection.corpus import Corpus
-from harness.collection.queries import Judgements, Queries, read_judgements, read_queries
 from harness.execution import open_dataset, progress
 from harness.leaderboard.stage_tables import Counted, dropped, table
 from harness.plan.graph import Collection, Step
@@ -26,9 +24,8 @@ from harness.store.manifest import Artifact
 from harness.types import Part
 
 __all__ = [
-    "CARD_FILE", "CARD_FORM", "Artifact", "Collection", "Corpus", "Counted", "Judgements", "MadeDataset",
-    "Queries", "Step", "Store", "counted", "dropped", "made", "opened", "read_judgements", "read_queries",
-    "stage_facts", "stage_params", "table",
+    "CARD_FILE", "CARD_FORM", "Collection", "Counted", "MadeDataset", "Step", "counted", "dropped", "made",
+    "opened", "stage_facts", "stage_params", "table",
 ]  # fmt: skip
 
 

@@ -5,7 +5,7 @@ Status: provisional.
 
 from harness.collection.corpus import Corpus
 from harness.collection.qrels_files import write_qrels
-from harness.collection.queries import Judgements, read_judgements, read_queries
+from harness.collection.queries import Judgements, Queries, read_judgements, read_queries
 from harness.leaderboard.ids_only import JUDGEMENTS
 from harness.leaderboard.made_models import USERS, MadeModel, models_of
 from harness.made_models import BACKBONE, BESIDE, FOLDERS, backbone_folders
@@ -17,6 +17,6 @@ from harness.store.manifest import Artifact, Corrupt
 
 __all__ = [
     "BACKBONE", "BESIDE", "FOLDERS", "JUDGEMENTS", "USERS", "Artifact", "Corpus", "Corrupt", "Examples",
-    "Judgements", "MadeModel", "Store", "Validate", "backbone_folders", "method_of", "models_of",
+    "Judgements", "MadeModel", "Queries", "Store", "Validate", "backbone_folders", "method_of", "models_of",
     "of_documents", "read_judgements", "read_queries", "write_qrels",
 ]  # fmt: skip
