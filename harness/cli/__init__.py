@@ -30,7 +30,6 @@ COMMANDS = {  # the core's own, in the order of the help; each name is also that
     "inspect": "look at one query or passage, or at where systems fail",
     "cache": "look after the store of artifacts",
     "schema": "print a JSON Schema, for editors and programs",
-    "new-plugin": "write a working plugin package with a test",
     "completion": "print a shell's completion script",
 }
 

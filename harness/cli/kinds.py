@@ -6,9 +6,5 @@ RECORDS = (  # the same kinds in the same order as `harness.catalogue.KINDS`
     "datasets", "contexts", "retrievers", "rewriters", "rerankers", "combiners", "trainers", "makers",
     "analysers", "analyses", "protocols", "measures", "commands",
 )  # fmt: skip
-SCAFFOLDS = (
-    "retriever", "rewriter", "reranker", "trainer", "maker", "context", "dataset", "combiner", "measure",
-    "analysis",
-)  # fmt: skip
 ENGINES = ("local", "ray")
 RUN_FORMS = ("trec", "rocketqa", "msmarco", "tevatron", "dureader")

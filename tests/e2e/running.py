@@ -19,7 +19,7 @@ import orjson
 import yaml
 
 from harness import cli
-from harness.cli import scaffold
+from harness_new_plugin import scaffold
 
 TOYS = Path(__file__).parents[1] / "toys"  # a third party's plugins
 FAULTS = str(TOYS / "faults")  # for PYTHONPATH: faulty plugins, and faults of the disk on request

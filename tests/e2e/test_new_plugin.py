@@ -12,8 +12,8 @@ from running import COMMAND, leaderboard, new_package
 
 from harness import cli
 from harness.catalogue import KINDS
-from harness.cli import scaffold
-from harness.cli.kinds import SCAFFOLDS
+from harness_new_plugin import scaffold
+from harness_new_plugin.command import SCAFFOLDS
 
 NEW = {kind: f"my-{kind}" for kind in SCAFFOLDS}
 

@@ -12,7 +12,8 @@ import pytest
 
 from harness import catalogue, cli, plugin, records
 from harness.catalogue import OWN
-from harness.cli import kinds, scaffold
+from harness_new_plugin import scaffold
+from harness_new_plugin.command import SCAFFOLDS
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "api.md"
@@ -25,7 +26,7 @@ def sources() -> Iterator[tuple[str, str]]:
     """What obeys the door, by name: our plugins, the packages that new-plugin writes, the page of hooks."""
     for path in sorted((ROOT / "plugins").rglob("*.py")):
         yield str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
-    for kind in kinds.SCAFFOLDS:
+    for kind in SCAFFOLDS:
         for path, text in scaffold.files(kind, scaffold.names("any-name")).items():
             if path.endswith(".py"):
                 yield f"{kind}: {path}", text

@@ -7,20 +7,21 @@ import importlib.util
 import re
 from pathlib import Path
 
-from harness import catalogue
-from harness.cli import scaffold
-from harness.cli.kinds import SCAFFOLDS
-from harness.cli.scaffold import Names
-from harness.errors import HarnessError
-from harness.problems import shown_path
-from harness.store import disk
+from harness.plugin import HarnessError, shown_path
+from harness.toolkit.commands.settings import offering
+from harness.toolkit.files import writing
+from harness_new_plugin import scaffold
+from harness_new_plugin.scaffold import Names
 
+SCAFFOLDS = (
+    "retriever", "rewriter", "reranker", "trainer", "maker", "context", "dataset", "combiner", "measure",
+    "analysis",
+)  # fmt: skip
 FIT = re.compile(r"[A-Za-z][A-Za-z0-9]*([-_][A-Za-z0-9]+)*", re.ASCII)
 WORDS_OF_YAML = ("true", "false", "null")  # YAML reads these words as values, not as names
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
-    command.set_defaults(work=new_plugin)
     command.add_argument("name", metavar="NAME", help="the method's name, such as my-retriever")
     kinds = "(default: retriever); docs/hooks.md has an example of every other kind"
     command.add_argument("--kind", choices=SCAFFOLDS, default="retriever", help=kinds)
@@ -28,7 +29,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--into", type=Path, default=Path(), metavar="DIR", help=into)
 
 
-def new_plugin(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     names = checked(options.name, options.kind)
     folder: Path = options.into / names.distribution
     write(folder, scaffold.files(options.kind, names))
@@ -46,9 +47,8 @@ def checked(name: str, kind: str) -> Names:
         what = f"'{name}' cannot name a package and a method"
         raise HarnessError(f"{where}: {what}; use letters, digits and single hyphens, starting with a letter")
     names = scaffold.names(name)
-    offers = catalogue.load().entries[scaffold.plural(kind)].get(scaffold.record_name(kind, name), ())
-    if offers:
-        owner = offers[0].plugin.distribution
+    owner = offering(scaffold.plural(kind), scaffold.record_name(kind, name))
+    if owner:
         raise HarnessError(f"{where}: {owner} has a {kind} of that name already; choose another name")
     if importlib.util.find_spec(names.module) is not None:
         raise HarnessError(f"{where}: a package '{names.module}' is installed already; choose another name")
@@ -72,7 +72,7 @@ def write(folder: Path, files: dict[str, str]) -> None:
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_text(text, encoding="utf-8")
     except OSError as error:
-        disk.remove_tree(folder)
+        writing.remove_tree(folder)
         raise _unwritten(where, error) from None
 
 
