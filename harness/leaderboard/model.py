@@ -13,6 +13,7 @@ from harness.types import ColumnUnit, Unit
 Origin: TypeAlias = Literal["run", "imported", "published"]
 Count: TypeAlias = Annotated[int, Meta(ge=0)]
 Number: TypeAlias = int | float  # kept as written in the file: 1 is not rewritten as 1.0
+NoLatency: TypeAlias = Literal["streaming", "service", "precomputed", "folds", "unmeasured"]
 Digits: TypeAlias = Annotated[int, Meta(ge=0, le=30)]
 
 # A key with the default UNSET is missing in files written before it existed, and stays missing.
@@ -109,10 +110,11 @@ class Tuning(Struct, frozen=True, kw_only=True):
 
 
 class Latency(Struct, frozen=True):
-    """The milliseconds that a query takes when it is searched alone."""
+    """The milliseconds that a query takes alone, through all stages of a system one after the other."""
 
     p50: Number
     p95: Number
+    queries: Count | UnsetType = UNSET  # the number of queries that were measured
 
 
 class ContextCost(Struct, frozen=True):
@@ -157,6 +159,7 @@ class Cost(Struct, frozen=True, kw_only=True, omit_defaults=True):
     combine_seconds: Number | None = None
     rerank_seconds: Number | None = None
     search_latency_ms: Latency | None = None
+    no_latency: NoLatency | None = None  # why there is none
     services: ServiceCost | None = None
     machine: str | None = None  # where the row was run, if rows of several machines were merged
 
