@@ -48,6 +48,16 @@ class Slice(Struct, frozen=True):
     measures: dict[str, Measure]
 
 
+class Scored(Struct, frozen=True):
+    """What the means of a row are over. All fields are missing if nothing was scored here."""
+
+    queries: Count | UnsetType = UNSET  # all queries with a judgement
+    unanswered: Count | UnsetType = UNSET  # how many of them have no hits
+    without_positive: dict[str, Count] | UnsetType = UNSET  # column -> how many have no positive
+    missing: Count | UnsetType = UNSET  # the number of judgements of passages that the corpus lacks
+    ties: Count | UnsetType = UNSET  # the number of neighbours in the rankings with equal scores
+
+
 class File(Struct, frozen=True):
     """A file beside the leaderboard, with its SHA-256."""
 
@@ -179,7 +189,7 @@ class Row(Struct, frozen=True, kw_only=True):
     flags: tuple[str, ...]
     measures: dict[str, Measure]
     slices: dict[str, Slice]
-    scored: dict[str, Count | dict[str, Count]]
+    scored: Scored
     limits: dict[str, Limits] | UnsetType = UNSET
     reported: tuple[Reported, ...] | UnsetType = UNSET
     tuning: tuple[Tuning, ...] | UnsetType = UNSET
@@ -192,6 +202,17 @@ class Row(Struct, frozen=True, kw_only=True):
         """The row's name in messages."""
         return f"{self.dataset} / {self.system}"
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know: the flags, and how many queries have no hits."""
+        if not self.scored.unanswered:
+            return self.flags
+        count = self.scored.unanswered
+        return (
+            *self.flags,
+            f"{count:,} of its queries {'has' if count == 1 else 'have'} no hits: each scores 0",
+        )
+
 
 def published_row(
     *, dataset: str, split: str, system: str, protocol: str | None, measures: dict[str, Measure],
@@ -200,7 +221,7 @@ def published_row(
     """A row that cites or claims means. Nothing of it was run or scored here."""
     return Row(
         dataset=dataset, split=split, system=system, unit="passage", protocol=protocol, origin="published",
-        status="ok", error=None, flags=(), measures=measures, slices={}, scored={}, limits={},
+        status="ok", error=None, flags=(), measures=measures, slices={}, scored=Scored(), limits={},
         reported=reported, tuning=(), files={}, provenance=Provenance(None, 0), cost=Cost(),
     )  # fmt: skip
 

@@ -209,5 +209,5 @@ def _notes(board: Leaderboard) -> list[str]:
             text = f"{unknown} judgements name passages that the corpus lacks"
             notes.append(f"- {dataset.name}: {text}; they stay in the denominators.")
     for row in board.rows:
-        notes += [f"- {row.name}: {' '.join(flag.split())}." for flag in row.flags]
+        notes += [f"- {row.name}: {' '.join(flag.split())}." for flag in row.notes]
     return notes + [f"- Tuned: {escaped(line)}." for line in tuned(board)]

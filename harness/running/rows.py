@@ -186,7 +186,7 @@ def _empty_row(row: Row, context: _Context, behind: Lineage) -> model.Row:
         flags=tuple(_flags(row, context, behind)),
         measures={},
         slices={},
-        scored={},
+        scored=model.Scored(),
         limits={},
         reported=(),
         tuning=(),
