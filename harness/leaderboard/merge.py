@@ -17,9 +17,10 @@ from harness.leaderboard import board_file, hints, ids_only, readme
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.cited_files import within
 from harness.leaderboard.means import SEEDS, with_averages, with_seeds
-from harness.leaderboard.model import Board, Dataset, Environment, File, Row, Scored
+from harness.leaderboard.model import Board, Dataset, Environment, File, Row
 from harness.leaderboard.same_rules import different_data, redefined_columns
 from harness.problems import shown_path
+from harness.scoring.limits import Scored
 from harness.store import disk
 from harness.suite.systems import why_no_file
 

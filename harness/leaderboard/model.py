@@ -7,11 +7,10 @@ from typing import Annotated, Any, Literal, TypeAlias
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from harness.findings import Finding
-from harness.scoring.limits import Limits
+from harness.scoring.limits import Count, Limits, Scored
 from harness.types import ColumnUnit, Unit
 
 Origin: TypeAlias = Literal["run", "imported", "published"]
-Count: TypeAlias = Annotated[int, Meta(ge=0)]
 Number: TypeAlias = int | float  # kept as written in the file: 1 is not rewritten as 1.0
 NoLatency: TypeAlias = Literal["streaming", "service", "precomputed", "folds", "unmeasured"]
 Digits: TypeAlias = Annotated[int, Meta(ge=0, le=30)]
@@ -46,16 +45,6 @@ class Slice(Struct, frozen=True):
 
     queries: Count
     measures: dict[str, Measure]
-
-
-class Scored(Struct, frozen=True):
-    """What the means of a row are over. All fields are missing if nothing was scored here."""
-
-    queries: Count | UnsetType = UNSET  # all queries with a judgement
-    unanswered: Count | UnsetType = UNSET  # how many of them have no hits
-    without_positive: dict[str, Count] | UnsetType = UNSET  # column -> how many have no positive
-    missing: Count | UnsetType = UNSET  # the number of judgements of passages that the corpus lacks
-    ties: Count | UnsetType = UNSET  # the number of neighbours in the rankings with equal scores
 
 
 class File(Struct, frozen=True):
