@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from harness.collection.queries import Queries
 from harness.contracts import Scorer
-from harness.execution import checked, counting
+from harness.execution import checked, counting, latency
 from harness.execution.resuming import Rows
 from harness.execution.task import Outcome, Task, Texts, reported
 from harness.steps.rerank import Rerank
@@ -17,7 +17,7 @@ from harness.store.manifest import Artifact
 from harness.types import JSON, Hits
 
 if TYPE_CHECKING:
-    from harness.types import Ints
+    from harness.types import Floats, Ints
 
 PAIRS = 2048  # about as many pairs are scored in one call: enough to sort by length, and seconds at most
 
@@ -37,7 +37,7 @@ def rerank(step: Rerank, task: Task) -> Outcome:
     _score(step, task, opened, rows, len(opened.queries.texts))
     counts, seconds = rows.counts, rows.seconds
     counts.update(counting.counts_of(opened.scorer))
-    return _finished(step, task, opened.hits, opened.texts, rows.finish(), counts, seconds)
+    return _finished(step, task, opened, rows.finish(), counts, seconds)
 
 
 def blocks(step: Rerank, task: Task) -> int:
@@ -56,11 +56,11 @@ def part(step: Rerank, task: Task, start: int, stop: int) -> Outcome:
 
 
 def join(step: Rerank, task: Task, parts: Sequence[Artifact]) -> Outcome:
-    hits = task.hits(step.below)
-    scored = hits_files.joined([hits_files.load(part) for part in parts], hits.unit)
+    opened = task.once(lambda: _opened(step, task))
+    scored = hits_files.joined([hits_files.load(part) for part in parts], opened.hits.unit)
     seconds = sum(part.cost["rerank_seconds"] for part in parts)
     counts = counting.added([part.facts["counts"] for part in parts])
-    return _finished(step, task, hits, task.texts(step.texts), scored, counts, seconds)
+    return _finished(step, task, opened, scored, counts, seconds)
 
 
 def _opened(step: Rerank, task: Task) -> _Opened:
@@ -89,19 +89,18 @@ def _score(step: Rerank, task: Task, opened: _Opened, rows: Rows, stop: int) -> 
 
 
 def _finished(
-    step: Rerank,
-    task: Task,
-    hits: Hits,
-    texts: Texts,
-    scored: Hits,
-    counts: Mapping[str, JSON],
-    seconds: float,
+    step: Rerank, task: Task, opened: _Opened, scored: Hits, counts: Mapping[str, JSON], seconds: float
 ) -> Outcome:
-    head = hits.passages[:, : step.depth]
+    head, queries = opened.head, opened.queries.texts
     width = head.shape[1]
-    reranked = checked.canonical(scored, texts.corpus, width, len(head), width, None)
+    reranked = checked.canonical(scored, opened.texts.corpus, width, len(head), width, None)
     if step.tail == "keep":
-        reranked = hits_files.with_tail(reranked, hits)
+        reranked = hits_files.with_tail(reranked, opened.hits)
     facts = hits_files.save(task.folder, reranked, step.texts.corpus, step.queries) | reported(counts)
     pairs = int((head >= 0).sum())
-    return Outcome(facts, {"queries": len(head), "pairs": pairs, "rerank_seconds": seconds})
+
+    def ask(query: int) -> Floats:
+        return opened.scorer.score(queries[query : query + 1], head[query : query + 1])
+
+    sample = latency.measured(task, len(head), ask, seconds)
+    return Outcome(facts, {"queries": len(head), "pairs": pairs, "rerank_seconds": seconds, **sample})

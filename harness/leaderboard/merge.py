@@ -20,6 +20,7 @@ from harness.leaderboard.means import SEEDS, with_averages, with_seeds
 from harness.leaderboard.model import Board, Dataset, Environment, File, Row
 from harness.leaderboard.same_rules import different_data, redefined_columns
 from harness.problems import shown_path
+from harness.scoring.limits import Scored
 from harness.store import disk
 from harness.suite.systems import why_no_file
 
@@ -193,6 +194,8 @@ def _conflict(one: Row, other: Row) -> str | None:
         return f"its fingerprint is {str(prints[1])[:12]}, not {str(prints[0])[:12]}"
     for part in ("measures", "slices", "scored", "limits"):
         mine, theirs = (getattr(row, part) or {} for row in (one, other))
+        if isinstance(mine, Scored) and isinstance(theirs, Scored):
+            mine, theirs = structs.asdict(mine), structs.asdict(theirs)
         for key in [*mine, *theirs]:
             if mine.get(key) != theirs.get(key):
                 return f"its {part} differ in {key}"

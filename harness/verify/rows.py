@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import UNSET, structs
 
 from harness.errors import ContractError, HarnessError
 from harness.execution.open_dataset import Opened
@@ -142,9 +143,9 @@ def from_run(
         for label in dict.fromkeys([*recomputed, *claimed]):
             where = f"slice {name}, {label}"
             yield from _differences(where, claimed.get(label), recomputed.get(label), source, tolerance)
-    for name, count in numbers.scored.items():
-        if row.scored.get(name) != count:
-            yield f"scored.{name}: is {row.scored.get(name)}, {source} {count}"
+    for name, count in structs.asdict(numbers.scored).items():
+        if (in_file := getattr(row.scored, name)) != count:
+            yield f"scored.{name}: is {'missing' if in_file is UNSET else in_file}, {source} {count}"
     for label, limits in (row.limits or {}).items():
         for name, value in asdict(limits).items():  # the candidates of a re-ranker are not kept
             recomputed_value = getattr(numbers.limits.get(label), name, None)

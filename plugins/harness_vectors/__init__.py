@@ -69,4 +69,5 @@ def harness_retrievers() -> Iterable[Retriever]:
         missing_files=missing_files,
         search_only=("queries", "query_ids", "query_texts"),
         cores="all",
+        precomputed=True,
     )

@@ -196,6 +196,7 @@ def test_queries_without_judgements_and_deep_results_are_left_out_and_counted(co
     }
     assert row["scored"]["queries"] == 3
     assert row["scored"]["unanswered"] == 2
+    assert "note: tiny / deep: 2 of its queries have no hits: each scores 0" in ran.out
 
 
 @pytest.mark.parametrize(
