@@ -78,6 +78,7 @@ def harness_retrievers() -> Iterable[Retriever]:
     )
     yield Retriever(
         name="ql",
+        version="2",
         summary="query likelihood with Dirichlet or Jelinek-Mercer smoothing",
         build="harness_bm25.retriever:Lexical",
         params=QL,
