@@ -71,7 +71,8 @@ def notes(params: Any) -> Sequence[str]:
         for line in models.notes(getattr(params, name), getattr(params, revision))
     ]
     origins = starts.origins(params) if isinstance(params, Encoder) else None
-    return lines if origins is None else [*lines, f"a training from {params.init}: {origins}"]
+    start = params.init if models.recipe(params.init) is None else "a made model"
+    return lines if origins is None else [*lines, f"a training from {start}: {origins}"]
 
 
 def _models(params: Any) -> list[tuple[str, str]]:

@@ -99,7 +99,7 @@ def test_a_length_beyond_the_models_places_is_refused(tmp_path):
 def test_a_folder_may_have_the_settings_of_a_known_model(tmp_path):
     settled = resolved(tiny_models.bert(tmp_path), settings="bge-small-zh-v1.5")
     assert (settled.pooling, settled.normalise, settled.similarity) == ("cls", True, "cosine")
-    assert settled.query_prompt == known_encoders.BGE_ZH
+    assert settled.query_prompt == "为这个句子生成表示以用于检索相关文章："
     assert settled.passage_length == 64  # what the checkpoint has places for, though the model has 512
     assert settled.settings is None
 

@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 import tiny_models
 
+from harness import catalogue, plan, suite
 from harness.made_models import Planned
-from harness.toolkit.neural.known_encoders import BGE_EN
+from harness.plan import notes as of_plan
 from harness.types import Facts
 from harness_training import DualEncoderParams, LoraParams, RocketQAv2Params, notes, resolve
 
 pytestmark = pytest.mark.extras
 
+BGE_EN = "Represent this sentence for searching relevant passages: "
 PROMPTS = {"prompts": {"query": "the north: ", "document": "old "}}
 DOT = {"similarity_fn_name": "dot"}
 RECIPE = {
@@ -105,3 +107,36 @@ def test_a_made_model_has_the_settings_of_its_start(tmp_path):
     assert {name: model.prompts[name] for name in PROMPTS["prompts"]} == PROMPTS["prompts"]
     vectors = model.encode(QUERIES, prompt_name="query"), model.encode(TEXTS, prompt_name="document")
     assert np.linalg.norm(vectors[1], axis=1) == pytest.approx(1, abs=1e-5)
+
+
+SUITE = """
+suite: chain
+datasets:
+  tour: {tour: {language: en, split: test}}
+  other: {tour: {language: en, split: test, seed: 1}, scored: false}
+systems:
+  a: {retriever: {dense: {model: {made: a}}}}
+  b: {retriever: {dense: {model: {made: b}}}}
+models:
+  a:
+    train: {dual-encoder: {init: ./tiny, temperature: 0.1, query_length: 9}}
+    on: other/test
+    validate: {on: tour/dev, measure: RR@10, checkpoints: 2}
+  b: {train: {dual-encoder: {init: {made: a}}}, on: other/test}
+measures: [nDCG@10]
+"""
+
+
+def test_a_chain_takes_the_recipe_of_its_start_into_its_key(tmp_path):
+    tiny_models.sentence_transformer(tmp_path / "tiny", settings=PROMPTS)
+    (tmp_path / "suite.yaml").write_text(SUITE)
+    records = catalogue.load()
+    planned = plan.build(suite.load(tmp_path / "suite.yaml", records), records, lambda path: path.name)
+    trained = [step.record for step in planned.steps.values() if step.kind == "train"]
+    for record in trained:
+        assert tuple(record.method.params[name] for name in NAMES) == (
+            "cosine", 0.1, "mean", 9, 48, "the north: "
+        )  # fmt: skip
+    assert len(trained) == 3
+    said = of_plan.notes(planned, planned.steps, records)
+    assert any("a made model" in line and "as the recipe of its start says" in line for line in said)
