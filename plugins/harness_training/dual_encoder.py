@@ -35,7 +35,7 @@ class Lot(NamedTuple):
 
 class DualEncoder:
     def __init__(self, params: BiEncoder) -> None:
-        self._params: BiEncoder = starts.settled(params)
+        self._params: BiEncoder = starts.certain(params)
 
     def train(self, examples: Examples, folder: Path, training: Training) -> Mapping[str, JSON]:
         taught = self._params.loss in TAUGHT

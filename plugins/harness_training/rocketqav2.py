@@ -22,7 +22,7 @@ RETRIEVER, RERANKER = "retriever", "reranker"
 
 class RocketQAv2:
     def __init__(self, params: RocketQAv2Params) -> None:
-        self._params: RocketQAv2Params = starts.settled(params)
+        self._params: RocketQAv2Params = starts.certain(params)
 
     def train(self, examples: Examples, folder: Path, training: Training) -> Mapping[str, JSON]:
         return courses.trained(RocketQAv2, self._params, examples, folder, training)

@@ -43,6 +43,16 @@ def settled(params: Any) -> Any:
     return dataclasses.replace(params, **chosen)
 
 
+def certain(params: Any) -> Any:
+    """The parameters with no open setting, as a training needs them. A start that could not be found while
+    planning is downloaded."""
+    params = settled(params)
+    if all(getattr(params, name) not in OPEN for name in NAMES):
+        return params
+    at = models.folder(params.init, params.revision)
+    return dataclasses.replace(settled(dataclasses.replace(params, init=at)), init=params.init)
+
+
 def origins(params: Encoder) -> str | None:
     """Where the settings of resolved parameters come from, in words; None if the start is not here."""
     start = _start(params.init, params.revision)
