@@ -60,28 +60,30 @@ def _planned(context: Context, suite: Suite, only: Sequence[str]) -> Plan:
     rows = []
     for spec in scored:
         for system in (system for system in suite.systems if system.scored):
-            selected = _selected(spec.name, system.name, only)
+            selected = _selected(spec.name, system, only)
             rows.append(_row(context, collections[spec.name], system, selected))
     datasets.refuse_scored(context)
     analyses = tuple(_analysis(context, chosen, collections) for chosen in suite.analyses)
-    _check_patterns(context, rows, only)
+    _check_patterns(context, only)
     if context.problems:
         raise Problems(context.problems)
     rules = {name: contexts.rules(context, collection) for name, collection in collections.items()}
     return Plan(suite, context.graph.steps, collections, tuple(rows), analyses, rules)
 
 
-def _check_patterns(context: Context, rows: Sequence[Row], only: Sequence[str]) -> None:
+def _check_patterns(context: Context, only: Sequence[str]) -> None:
     """Notes a problem for each pattern that matches no row."""
-    suite = context.suite
-    scored = [spec.name for spec in suite.datasets if spec.scored]
-    hidden = [system.name for system in suite.systems if not system.scored]
+    scored = [spec.name for spec in context.suite.datasets if spec.scored]
     for pattern in only:
-        if not any(_selected(row.dataset, row.system, [pattern]) for row in rows):
-            unscored = any(_selected(name, system, [pattern]) for name in scored for system in hidden)
+        chosen = [
+            system
+            for system in context.suite.systems
+            if any(_selected(name, system, [pattern]) for name in scored)
+        ]
+        if not any(system.scored for system in chosen):
             text = f"--only '{pattern}': " + (
                 "the system is not scored, so it has no row"
-                if unscored
+                if chosen
                 else "no dataset or system has such a name"
             )
             context.problems.append(Problem(None, (), text))
@@ -162,6 +164,8 @@ def _row(context: Context, collection: Collection, system: System, selected: boo
     return Row(name, split, system.name, output.unit, output.hits.step, None, selected, labels, output.texts)
 
 
-def _selected(dataset: str, system: str, only: Sequence[str]) -> bool:
-    names = (dataset, system, f"{dataset}/{system}")
+def _selected(dataset: str, system: System, only: Sequence[str]) -> bool:
+    """Whether a pattern matches the row by its name, or by the name that the suite gives to all systems of a
+    grid or of several seeds."""
+    names = (dataset, *(each for name in (system.name, system.base) for each in (name, f"{dataset}/{name}")))
     return not only or any(fnmatch.fnmatchcase(name, pattern) for name in names for pattern in only)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from harness.plugin import Floats, HarnessError, Ints
-from harness_dense.folder import Layer
+from harness.toolkit.neural.encoder_folder import Layer
 
 if TYPE_CHECKING:
     from harness.toolkit.neural.tokens import Tokens

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from harness.plugin import HarnessError
+from harness.errors import HarnessError
 from harness.toolkit.neural import model_folder, torch_archives, weight_files
 
 # sentence-transformers' names of pooling modes -> ours
