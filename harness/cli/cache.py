@@ -95,7 +95,7 @@ def push(options: argparse.Namespace) -> int:
     steps = sorted({step for path in options.suites for step in _steps_of(path, store)}) or store.steps()
     pushed = push_all(store, steps, print)
     print(f"{len(pushed)} artifacts pushed to {remote.address}")
-    return 0
+    return 1 if remote.is_behind else 0
 
 
 def pull(options: argparse.Namespace) -> int:

@@ -38,6 +38,7 @@ class Store:
         self.compiled = root / "compiled"  # numba's cache
         self.responses = root / "responses"  # the answers of services; made when a service is asked
         self.converted = root / "converted"  # models in other formats as safetensors; made when one is read
+        self.unpushed = root / "unpushed"  # the names of steps that wait for a push; made when one waits
         self.remote: Remote | None = None  # where finished artifacts are shared
         self._verified: dict[str, tuple[tuple[str, int, int, int], ...]] = {}
 

@@ -56,6 +56,7 @@ class Remote:
         )  # `given` is opened, `address` is shown in messages
         self.read, self.write = True, write
         self.replace = False  # whether a push replaces an artifact that the remote has
+        self.is_reached = self.is_behind = False  # whether it has answered, and whether a push has failed
         self.note: Note = _unheard  # told about transfers that are tried again
         self._told = -TOLD_EVERY
         try:
@@ -310,7 +311,9 @@ class Remote:
         """The result of a transfer. A failed transfer is tried again a few times."""
         for pause in (*PAUSES, None):
             try:
-                return transfer()
+                result = transfer()
+                self.is_reached = True
+                return result
             except OSError as error:
                 what = str(error).splitlines()[0]
                 denied = isinstance(error, PermissionError) or error.errno == errno.EROFS
