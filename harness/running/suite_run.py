@@ -37,8 +37,8 @@ class Outcome(NamedTuple):
 
     @property
     def exit_code(self) -> int:
-        """The exit code of the run: 0 if all rows are there and everything was pushed, 2 if there is no row and
-        the input was wrong, else 1."""
+        """The exit code of the run: 0 if all rows are there and no push failed, 2 if there is no row and the
+        input was wrong, else 1."""
         none = all(row.status == "failed" for row in self.leaderboard.rows)
         if none and any(failure.user for failure in self.failures):
             return 2
