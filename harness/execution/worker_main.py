@@ -237,13 +237,25 @@ def _outcome(task: Task, parts: tuple[str, ...], line: Line) -> Outcome:
 
 
 def _refused(error: BaseException, store: Store) -> StoreError | None:
-    """The StoreError to report if a failing or full disk caused the error, or None. The disk itself is
-    checked too, because many libraries replace such an error by one of their own."""
+    """The StoreError to report if the store's disk failed or is full, or None. The disk itself is checked
+    too, because many libraries replace such an error by one of their own, and because a plugin may have
+    written to another disk."""
     if isinstance(error, OSError) and error.errno in disk.FAILING:
-        return disk.store_error(error, store.root)
+        try:
+            disk.check_writable(store.partial)
+        except StoreError as refused:
+            return refused
+        name = error.filename if isinstance(error.filename, str | bytes) else ""
+        if Path(os.fsdecode(name)).is_relative_to(store.root) or _is_limited():
+            return disk.store_error(error, store.root)
     if isinstance(error, Exception) and disk.is_full(store.root):
         return disk.full(store.root)
     return None
+
+
+def _is_limited() -> bool:
+    """Whether this process may write no file larger than a limit."""
+    return resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY
 
 
 def _lost(error: BaseException, store: Store) -> str | None:

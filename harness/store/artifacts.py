@@ -180,6 +180,8 @@ class Store:
         `durable` they are not synced; if the machine stops, the artifact may then be found damaged."""
         partial = self.partial / step
         files = partial / "files"
+        if files.is_symlink() or not files.is_dir():
+            raise ContractError("it removed the folder that it was given to write into")
         if (files / MANIFEST).exists():
             raise ContractError(f"it wrote a file '{MANIFEST}', a name that the harness keeps for itself")
         with disk.explaining(self.root):

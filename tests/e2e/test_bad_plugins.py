@@ -81,6 +81,11 @@ def test_a_process_that_ends_badly_fails_its_row_and_leaves_nothing_behind(harne
         "segfault": "its process died of SIGSEGV",
         "close_pipes": "its process closed its pipe to the harness",
         "take_name": "broke its contract: it wrote a file 'manifest.json'",
+        "remove_folder": "broke its contract: it removed the folder that it was given",
+        "remove_folder_above": "broke its contract: it removed the folder that it was given",
+        "link_folder": "broke its contract: it removed the folder that it was given",
+        "full_device": "No space left on device (faults/bad_plugin.py:",
+        "full_elsewhere": "No space left on device: '/a/disk/of/mine' (faults/bad_plugin.py:",
         "late_import": "ImportError: the plugin's library was asked to fail",
     }
     harness.suite(suite(**{how: bad(how) for how in reasons}))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -35,6 +37,8 @@ class BadIndexer(OverlapIndexer):
         if self.how in WAYS:
             WAYS[self.how](folder)
         super().index(texts, folder)
+        if self.how in AT_LAST:
+            AT_LAST[self.how](folder)
 
 
 def sys_exit(folder: Path) -> None:
@@ -67,6 +71,29 @@ def long_reason(folder: Path) -> None:
 
 def lines(folder: Path) -> None:
     raise ValueError("the first line\nand what to do about it")
+
+
+def remove_folder(folder: Path) -> None:
+    shutil.rmtree(folder)
+
+
+def remove_folder_above(folder: Path) -> None:
+    shutil.rmtree(folder.parent)
+
+
+def link_folder(folder: Path) -> None:
+    shutil.rmtree(folder)
+    folder.symlink_to("/")
+
+
+def full_device(folder: Path) -> None:
+    """The device is full, and no error says its name."""
+    with Path("/dev/full").open("w") as device:
+        device.write("x")
+
+
+def full_elsewhere(folder: Path) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/a/disk/of/mine")
 
 
 def out_of_memory(folder: Path) -> None:
@@ -138,9 +165,10 @@ def trust_leftovers(folder: Path) -> None:
 _functions = (
     sys_exit, os_exit, interrupt, flood, chatter, long_reason, lines, out_of_memory, children, fork_and_die,
     segfault, stubborn, close_pipes, close_stdout, read_stdin, change_folder, take_name,
-    pipe_in_folder, trust_leftovers,
+    pipe_in_folder, trust_leftovers, full_device, full_elsewhere,
 )  # fmt: skip
 WAYS: dict[str, Callable[[Path], None]] = {function.__name__: function for function in _functions}
+AT_LAST = {function.__name__: function for function in (remove_folder, remove_folder_above, link_folder)}
 
 
 @hookimpl
