@@ -9,7 +9,7 @@ from pathlib import Path
 
 from harness import api, catalogue, user_cache
 from harness.cli import arguments as shared
-from harness.errors import HarnessError, StoreError
+from harness.errors import HarnessError, StoreError, printable
 from harness.running import preparation
 from harness.store.artifacts import Store
 from harness.store.manifest import Corrupt
@@ -65,7 +65,8 @@ def ls(options: argparse.Namespace) -> int:
             continue
         size = int(artifact.cost["bytes"])
         total += size
-        method = str(artifact.keyed.get("method", {}).get("name", ""))
+        named = artifact.keyed.get("method")
+        method = printable(str(named.get("name", ""))) if isinstance(named, dict) else ""
         used = time.strftime("%Y-%m-%d", time.localtime(artifact.folder.stat().st_mtime))
         kind, _, key = step.partition("-")
         print(f"{kind:10}  {key[:12]}  {method:16}  {_size(size):>9}  used {used}")

@@ -125,6 +125,11 @@ class _Findings(_Facts):
     analyses: list[_Finding]
 
 
+class _Latency(TypedDict):
+    p50: float
+    p95: float
+
+
 class _Cost(TypedDict, total=False):
     seconds: Required[float]
     cpu_seconds: Required[float]
@@ -135,6 +140,10 @@ class _Cost(TypedDict, total=False):
     energy_joules: float
     queries: float
     pairs: float
+    words: float
+    tokens_per_second: float
+    latency_ms: _Latency
+    services: dict[str, JSON]
 
 
 # what readers rely on in the facts of a step, by the step's kind; there may be more
@@ -190,4 +199,4 @@ def _checked(decode: Callable[[], T]) -> T:
         return decode()
     except (msgspec.MsgspecError, RecursionError, UnicodeError) as error:
         what = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise Invalid(f"holds no record of this form ({ascii(what)[1:200]})") from None
+        raise Invalid(f"holds no record of this form ({ascii(what)[1:-1][:200]})") from None
