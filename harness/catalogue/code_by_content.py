@@ -54,7 +54,7 @@ class _Loader(SourceFileLoader):
     def get_data(self, path: str) -> bytes:
         return super().get_data(_beside(path))
 
-    def set_data(self, path: str, data: bytes, *, _mode: int = 0o666) -> None:
+    def set_data(self, path: str, data: Any, *, _mode: int = 0o666) -> None:
         super().set_data(_beside(path), data, _mode=_mode)
 
 
