@@ -9,7 +9,7 @@ from pathlib import Path
 
 from harness import api, catalogue, user_cache
 from harness.cli import arguments as shared
-from harness.errors import HarnessError, StoreError
+from harness.errors import HarnessError, StoreError, printable
 from harness.running import preparation
 from harness.store.artifacts import Store
 from harness.store.manifest import Corrupt
@@ -65,7 +65,8 @@ def ls(options: argparse.Namespace) -> int:
             continue
         size = int(artifact.cost["bytes"])
         total += size
-        method = str(artifact.keyed.get("method", {}).get("name", ""))
+        named = artifact.keyed.get("method")
+        method = printable(str(named.get("name", ""))) if isinstance(named, dict) else ""
         used = time.strftime("%Y-%m-%d", time.localtime(artifact.folder.stat().st_mtime))
         kind, _, key = step.partition("-")
         print(f"{kind:10}  {key[:12]}  {method:16}  {_size(size):>9}  used {used}")
@@ -95,7 +96,7 @@ def push(options: argparse.Namespace) -> int:
     steps = sorted({step for path in options.suites for step in _steps_of(path, store)}) or store.steps()
     pushed = push_all(store, steps, print)
     print(f"{len(pushed)} artifacts pushed to {remote.address}")
-    return 0
+    return 1 if remote.is_behind else 0
 
 
 def pull(options: argparse.Namespace) -> int:

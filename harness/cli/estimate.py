@@ -17,7 +17,8 @@ from harness.running import index_disk
 from harness.running.preparation import Prepared
 from harness.steps.read import Read
 from harness.store.artifacts import Store
-from harness.store.remote import Damaged, Listed, Refused, Remote
+from harness.store.recorded import Listed
+from harness.store.remote import Damaged, Refused, Remote
 from harness.store.remote_speed import fetch_seconds, push_seconds
 
 

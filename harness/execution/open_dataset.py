@@ -131,7 +131,7 @@ def opened(parts: Mapping[Part, Artifact], policy: str, where: str) -> Opened:
 def contents_of(artifact: Artifact) -> str:
     """One digest of all files of an artifact. It is equal for equal data, whatever plugin version made
     them."""
-    return keys.key({name: file["sha256"] for name, file in artifact.files.items()})
+    return keys.key({name: file.sha256 for name, file in artifact.files.items()})
 
 
 def place_of(collection: Collection) -> str:

@@ -33,15 +33,16 @@ class Outcome(NamedTuple):
     path: Path
     failures: tuple[Failure, ...]  # each failure once
     changes: tuple[str, ...]  # one line per row that differs from the leaderboard before
+    is_behind: bool  # whether the remote lacks artifacts, because a push failed
 
     @property
     def exit_code(self) -> int:
-        """The exit code of the run: 0 if all rows are there, 2 if there is no row and the input was wrong,
-        else 1."""
+        """The exit code of the run: 0 if all rows are there and no push failed, 2 if there is no row and the
+        input was wrong, else 1."""
         none = all(row.status == "failed" for row in self.leaderboard.rows)
         if none and any(failure.user for failure in self.failures):
             return 2
-        return 0 if self.leaderboard.ok and not self.failures else 1
+        return 0 if self.leaderboard.ok and not self.failures and not self.is_behind else 1
 
 
 def _check_same_suite(before: Leaderboard, suite: Suite) -> None:
@@ -118,7 +119,8 @@ def _executed(
     board = Leaderboard(content, out)
     changes = _write(board, before, planned, store, reporter)
     by_reason = {failure.reason: failure for failure in failed}
-    return Outcome(board, out / board_file.FILE, tuple(by_reason.values()), tuple(changes))
+    is_behind = store.remote is not None and store.remote.is_behind
+    return Outcome(board, out / board_file.FILE, tuple(by_reason.values()), tuple(changes), is_behind)
 
 
 def _unmet(prepared: Prepared, store: Store, keep_going: bool) -> dict[str, Failure]:

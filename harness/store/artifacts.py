@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from harness.errors import ContractError, HarnessError
 from harness.steps import PartOfStep, ids_of_part, kinds
-from harness.store import disk, manifest
+from harness.store import disk, manifest, recorded
 from harness.store.file_digests import FileDigests
 from harness.store.manifest import MANIFEST, Artifact, Corrupt, Stamp
 from harness.types import JSON, Part
@@ -38,6 +38,7 @@ class Store:
         self.compiled = root / "compiled"  # numba's cache
         self.responses = root / "responses"  # the answers of services; made when a service is asked
         self.converted = root / "converted"  # models in other formats as safetensors; made when one is read
+        self.unpushed = root / "unpushed"  # the names of steps that wait for a push; made when one waits
         self.remote: Remote | None = None  # where finished artifacts are shared
         self._verified: dict[str, tuple[tuple[str, int, int, int], ...]] = {}
 
@@ -179,6 +180,8 @@ class Store:
         `durable` they are not synced; if the machine stops, the artifact may then be found damaged."""
         partial = self.partial / step
         files = partial / "files"
+        if files.is_symlink() or not files.is_dir():
+            raise ContractError("it removed the folder that it was given to write into")
         if (files / MANIFEST).exists():
             raise ContractError(f"it wrote a file '{MANIFEST}', a name that the harness keeps for itself")
         with disk.explaining(self.root):
@@ -190,7 +193,7 @@ class Store:
             }
             cost = {**cost, "bytes": sum(entry["size"] for entry in listed.values())}
             content = {"step": step, "keyed": keyed, "facts": facts, "cost": cost, "files": listed}
-            disk.write(files / MANIFEST, manifest.encoded(content))
+            disk.write(files / MANIFEST, recorded.sealed(content, indented=True) + b"\n")
             try:
                 if durable:
                     disk.fsync_tree(files)
@@ -202,21 +205,27 @@ class Store:
                 disk.fsync_folder(self.artifacts)
             disk.remove_tree(partial)
 
-    def adopt(self, step: str) -> None:
-        """Make a claimed folder an artifact, after a finished artifact with its manifest was copied into it.
-        Raises Corrupt if the files differ from the manifest."""
+    @contextmanager
+    def adopting(self, step: str) -> Iterator[Path]:
+        """An empty folder beside the claimed one, for a copy of a finished artifact with its manifest, which
+        becomes the artifact when the body has ended. Whatever fails, the folder is removed. Raises Corrupt if
+        the files differ from the manifest."""
         partial = self.partial / step
-        files = partial / "files"
-        artifact = manifest.read(step, files)
-        manifest.verify(artifact)
-        with disk.explaining(self.root):
-            disk.fsync_tree(files)
-            disk.rename(files, self.artifacts / step)
-            disk.fsync_folder(self.artifacts)
-            disk.remove_tree(partial)
+        copied = partial / "copied"
+        self.clear(copied)
+        try:
+            yield copied
+            manifest.verify(manifest.read(step, copied))
+            with disk.explaining(self.root):
+                disk.fsync_tree(copied)
+                disk.rename(copied, self.artifacts / step)
+                disk.fsync_folder(self.artifacts)
+                disk.remove_tree(partial)
+        finally:
+            disk.remove_tree(copied)
 
     def clear(self, files: Path) -> None:
-        """Empty a claimed folder."""
+        """Empty a folder within a claimed one."""
         with disk.explaining(self.root):
             disk.remove_tree(files)
             files.mkdir(exist_ok=True)
