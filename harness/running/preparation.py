@@ -14,7 +14,7 @@ from harness.errors import HarnessError, Problems, StoreError
 from harness.execution.engine import missing_needs
 from harness.plan.graph import Plan
 from harness.plan.needs import described
-from harness.problems import Need, Problem, shown_path
+from harness.problems import Need, Problem, by_place, shown_path
 from harness.scoring import protocols
 from harness.scoring.protocols import Scoring
 from harness.steps import ReadCorpus
@@ -70,13 +70,14 @@ def read(
     try:
         return prepare(suites.load(path, catalogue, changes), catalogue, store, only)
     except Unsound as error:
-        problems = list(error.problems)
+        problems: list[Problem] = list(error.problems)
         if error.rest is not None:
             try:
                 prepare(error.rest, catalogue, store)
             except HarnessError as further:
                 problems += further.problems
-        raise Problems(problems) from None
+        ordered = sorted(set(problems), key=by_place)
+        raise Problems(ordered) from None
 
 
 def prepare(suite: Suite, catalogue: Catalogue, store: Store, only: Sequence[str] = ()) -> Prepared:
@@ -92,28 +93,12 @@ def prepare(suite: Suite, catalogue: Catalogue, store: Store, only: Sequence[str
         scoring = _scoring(suite, catalogue, documents)
     except HarnessError as error:
         problems += error.problems
-    problems += _tuning_problems(suite, catalogue)
+    for place, path, measure in suite.compared_by:
+        _, unfit = protocols.of_measures([measure], suite.depth, catalogue)
+        problems += [Problem(place, path, problem.text) for problem in unfit]
     if planned is None or scoring is None or problems:
         raise Problems(problems)
     return Prepared(planned, scoring)
-
-
-def _tuning_problems(suite: Suite, catalogue: Catalogue) -> list[Problem]:
-    """The problems with the measures for which systems are tuned, and with those by which models are
-    validated."""
-    problems: list[Problem] = []
-    for spec in suite.models:
-        if spec.validate is not None:
-            _, unfit = protocols.of_measures([spec.validate.measure], suite.depth, catalogue)
-            path = ("models", spec.name, "validate", "measure")
-            problems += [Problem(spec.place, path, problem.text) for problem in unfit]
-    for system in suite.systems:
-        for tuning in (chosen.tuned or chosen.searched for chosen in system.methods):
-            if tuning is not None:
-                path = ("systems", system.base, "tune", "measure")
-                _, unfit = protocols.of_measures([tuning.measure], suite.depth, catalogue)
-                problems += [Problem(tuning.place, path, problem.text) for problem in unfit]
-    return problems
 
 
 def _scoring(suite: Suite, catalogue: Catalogue, documents: bool) -> Scoring:

@@ -348,7 +348,7 @@ def test_one_check_finds_misspelt_systems_and_models_beside_all_other_mistakes(t
         (6, "systems.misread"),
         (6, "systems.misread.of"),
         (6, ""),  # the model of the re-ranker, which planning finds
-        (9, "models.de"),
+        (9, "models.de.negatives.of"),
         (9, "models.de.validate.on"),
         (9, "models.de.validate.measure"),
         (11, "depth"),
