@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
 from contextvars import ContextVar
 from pathlib import Path
 from typing import NamedTuple
@@ -22,6 +23,9 @@ class StepContext(NamedTuple):
     responses: Path | None = None  # the folder in which the answers of services are kept
     backbones: tuple[Path, ...] = ()  # models without which its made models cannot be loaded
     converted: Converted | None = None
+    left_out: Mapping[
+        Path, Set[int]
+    ] = {}  # lines with faults, which are read as empty to find the next fault
 
 
 # Threads that a method starts do not see it; a method reads it where it is made or opened.

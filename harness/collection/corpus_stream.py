@@ -14,7 +14,7 @@ from harness.collection.background import behind
 from harness.collection.corpus_rows import groups, joined
 from harness.collection.record_batches import Writer
 from harness.collection.string_order import like_next
-from harness.errors import HarnessError
+from harness.errors import HarnessError, refuse_all
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -141,9 +141,11 @@ def _starts(owners: pa.Array, last: tuple[str, str] | None) -> NDArray[np.bool_]
 def _check_ids(ids: pa.Array, done: int, locate: Locate) -> None:
     absent = np.flatnonzero(pc.fill_null(pc.binary_length(ids), 0).to_numpy() == 0)
     if len(absent):
-        raise HarnessError(
-            f"{locate(done + int(absent[0]))}: the passage id is empty; give every passage one"
+        texts = (
+            f"{locate(done + row)}: the passage id is empty; give every passage one"
+            for row in absent.tolist()
         )
+        refuse_all(texts, len(absent))
 
 
 def _check_titles(
@@ -161,8 +163,9 @@ def _check_titles(
     changes[1:] = ~like_next(titles)
     wrong = np.flatnonzero(changes & ~starts)
     if len(wrong):
-        row = int(wrong[0])
-        raise HarnessError(
+        texts = (
             f"{locate(done + row)}: document '{owners[row].as_py()}' has another title here than at "
             f"{locate(done + row - 1)}; give all passages of a document the same title"
+            for row in wrong.tolist()
         )
+        refuse_all(texts, len(wrong))

@@ -13,7 +13,7 @@ from harness.errors import Problems
 from harness.plan import context as contexts
 from harness.plan import datasets, keys, label, methods, models, read, systems
 from harness.plan.context import Context
-from harness.plan.graph import Analysis, Collection, Graph, Plan, Row, Step
+from harness.plan.graph import Analysis, Collection, Graph, Plan, Row, Step, Unplanned
 from harness.plan.keys import Digest
 from harness.plan.plugin_calls import Broken
 from harness.problems import Need, Problem, unknown
@@ -69,7 +69,7 @@ def _planned(context: Context, suite: Suite, only: Sequence[str]) -> Plan:
     analyses = tuple(_analysis(context, chosen, collections) for chosen in suite.analyses)
     _check_patterns(context, rows, only)
     if context.problems:
-        raise Problems(context.problems)
+        raise Unplanned(context.problems, context.graph.steps)
     rules = {name: contexts.rules(context, collection) for name, collection in collections.items()}
     return Plan(suite, context.graph.steps, collections, tuple(rows), analyses, rules)
 
