@@ -58,7 +58,7 @@ def joined(
         waiting.append(name)
         below = made(base)
         waiting.pop()
-        if below is None:  # its problems are noted already
+        if below is None or below.chosen.params is None:  # its problems are noted already
             return None
         if split is not None:
             other = with_split(below, split, node.file.parent)

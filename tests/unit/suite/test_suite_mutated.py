@@ -154,14 +154,13 @@ suite: valid
 include: base.yaml
 datasets:
   en: {tour: {language: en, documents: 5, seed: 3}}
-  files: {files: {path: data, language: en}, unknown_judgements: drop}
-  parts: {files: {corpus: data/corpus.jsonl, queries: data/queries.jsonl, qrels: data/qrels.tsv, language: en}, scored: false}
+  parts: {files: {corpus: data/corpus.jsonl, queries: data/queries.jsonl, qrels: data/qrels.tsv, language: en}, scored: false, unknown_judgements: drop}
   made: {of: en, make: [{join-paragraphs: {limit: 600}}, {judged: {file: judged.tsv}}, {pool: {of: [titled], depth: 5}}, strip-titles]}
   cleaned: {of: parts/test, make: [{drop-similar: {to: [en/dev]}}, {segment: {by: tokens}, splits: [test]}], limit: 3, sample: 9}
 systems:
   bm25: {retriever: {bm25: {k1: [0.9, 1.2], b: 0.4}}}
   titled: {context: [titles], retriever: ql}
-  documents: {retriever: bm25, unit: document}
+  documents: {retriever: bm25, unit: document, scored: false}
   fused: {of: [titled, documents], combine: {convex: {weight: {tune: {on: en/dev, measure: RR@10, grid: [0, 1, 0.5]}}}}}
   folded: {of: [titled, documents], combine: {convex: {weight: {tune: {folds: 2, measure: RR, grid: [0, 1, 0.5]}}}}}
   weighed: {of: [titled, documents], combine: {combsum: {weights: {tune: {on: en/dev, measure: RR, simplex: [2, 0.5], trials: 2}}}}}
@@ -180,8 +179,8 @@ models:
     validate: {on: en/dev, measure: RR@10, checkpoints: 2, corpus: {of: titled, depth: 10}}
     seeds: [0, 1]
   ce: {train: {cross-encoder: {init: {made: m}}}, on: [parts/test, en/dev], negatives: {of: dense, below: 0.5}, queries: 3}
-averages: {both: [en, files]}
-analyses: [depth, {ils: {encoder: {dense: {model: all-minilm-l6-v2}}}, together: [en, files]}, {similar-queries: {to: [en/dev]}}]
+averages: {both: [en, cleaned]}
+analyses: [depth, {ils: {encoder: {dense: {model: all-minilm-l6-v2}}}, together: [en, cleaned]}, {similar-queries: {to: [en/dev]}}]
 beside: {published: dapr, as: dev}
 measures: [nDCG@10, "RR(rel=2)@10"]
 depth: 200
@@ -212,6 +211,9 @@ NAMES = [
 ]
 
 
+FORMS = yaml.safe_load(re.sub(r"\bon:", '"on":', EVERY_FORM))  # a plain `on` is true for PyYAML
+
+
 def places(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """The path of every value below."""
     items = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
@@ -222,7 +224,7 @@ def places(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 def with_changed_values(chance: random.Random) -> bytes:
     """The suite of every form with one to three values replaced, moved, renamed or removed."""
-    data = yaml.safe_load(re.sub(r"\bon:", '"on":', EVERY_FORM))  # a plain `on` is true for PyYAML
+    data = copy.deepcopy(FORMS)
     for _ in range(chance.choice((1, 1, 1, 2, 3))):
         path = chance.choice(list(places(data)))
         inner = data
@@ -296,14 +298,10 @@ def survived(folder: Path, seeds: range) -> Counter[str]:
 
 
 def test_a_suite_with_changed_values_gives_no_traceback(folder):
+    """200 mutations, and 8,000 or 40,000 in the longer profiles."""
     counts = survived(with_data(folder), range(4 * settings.default.max_examples))
-    assert min(counts["refused"], counts["right"]) > 10
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(3600)
-def test_10_000_suites_with_changed_values_give_no_traceback(folder):
-    survived(with_data(folder), range(1_000_000, 1_010_000))
+    assert counts["refused"] > 100
+    assert counts["right"] > 0
 
 
 def test_the_suite_of_every_form_is_right(folder):
