@@ -41,11 +41,19 @@ function difference(dataset, a, b, value, ids) {
     `and ${(found.length - better - worse).toLocaleString("en")} are equal. Mean difference ${mean >= 0 ? "+" : "−"}${Math.abs(mean).toFixed(4)}.`].join("");
   const spec = titled(board.specs.difference, { difference: `A − B, ${dataset.primary}` });
   return [
-    el("p", { id: "verdict" }, says, " ", el("code", {}, "harness compare"), " tells whether it could be chance."),
+    el("p", { id: "verdict" }, says, " ", ...chance(a.tiers[dataset.primary], b.tiers[dataset.primary])),
     plot(spec, sampled(found), says),
     el("div", { class: "pair" },
       mostDifferent("Where A is better", found.slice(0, better), ids), mostDifferent("Where B is better", found.slice(found.length - worse).reverse(), ids)),
   ];
+}
+
+/** Whether the difference could be chance. The tiers of the two systems say it, where they stand in the table. */
+function chance(a, b) {
+  if (!a || !b) return [el("code", {}, "harness compare"), " tells whether it could be chance."];
+  const letters = (text) => text.match(/[a-z]\d*/g);
+  const shared = letters(a).some((letter) => letters(b).includes(letter));
+  return [shared ? "They share a tier: the difference could be chance." : "They share no tier: the difference is significant."];
 }
 
 /** At most 600 of the sorted differences, including the first and the last. */
