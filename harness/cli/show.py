@@ -77,9 +77,11 @@ def _check(options: argparse.Namespace) -> None:
     """Raises HarnessError for options that cannot be combined."""
     data = options.format in ("csv", "json")
     if options.words is not None and not options.preprocessing:
-        raise HarnessError("--words: goes with --preprocessing; add that, or leave --words out")
+        raise HarnessError("--words: needs --preprocessing; add it, or leave --words out")
     if options.preprocessing and (options.beside or data):
-        raise HarnessError("--preprocessing: has no --beside, and the formats are table and markdown")
+        raise HarnessError(
+            "--preprocessing: cannot be used with --beside, and only with the formats table and markdown"
+        )
     if options.overall and (options.baseline is not None or options.sort is not None):
         raise HarnessError("--overall: is sorted by each measure's mean; leave out --sort and --baseline")
     if options.baseline is not None and data:

@@ -79,8 +79,8 @@ def merge(paths: Sequence[Path], out: Path, drop: Sequence[str] = (), rename: Se
 
 
 def _scoring(sources: Sequence[Source]) -> list[str]:
-    """For each leaderboard whose rules are not those of the first, the reason. Columns follow from a protocol,
-    so of two leaderboards with different protocols only these are named."""
+    """The reason for each leaderboard whose rules are not those of the first. Columns follow from a protocol
+    and are not named where protocols differ."""
     first = sources[0]
     problems = []
     for source in sources[1:]:

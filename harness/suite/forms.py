@@ -130,7 +130,8 @@ class Forms:
             text = problem.text
             if len(problem.path) == 1 and problem.path[0] in keys.fields_of(BESIDE[kind]):
                 key = problem.path[0]
-                text = f"'{key}' stands beside the plugin: '{{{path[-1]}: {{...}}, {key}: ...}}'"
+                form = f"'{{{path[-1]}: {{...}}, {key}: ...}}'"
+                text = f"'{key}' is no parameter of '{path[-1]}'; write it outside its braces: {form}"
             at = inner.at(problem.path) if problem.path else node
             self.note(at, (*path, *problem.path), text)
         for file in params.paths_in(value):

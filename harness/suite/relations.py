@@ -142,7 +142,11 @@ def _unscored(
             text = "'scored: false' is for a system that another system, a model or a made dataset reads"
             yield Problem(system.place, ("systems", system.base), f"{text}; nothing does")
     if systems and not any(system.scored for system in systems):
-        yield Problem(systems[0].place, ("systems",), "none is scored; score at least one")
+        yield Problem(
+            systems[0].place,
+            ("systems",),
+            "all have 'scored: false', so the leaderboard has no row; score at least one",
+        )
     names = {spec.name for spec in datasets}
     read = {
         made_datasets.parted(item.name, names)[0] for kind in ("split", "dataset") for item in referred[kind]
@@ -152,7 +156,11 @@ def _unscored(
             text = "'scored: false' is for a dataset that something is tuned, trained or made of; nothing is"
             yield Problem(spec.chosen.place, ("datasets", spec.name), text)
     if datasets and not any(spec.scored for spec in datasets):
-        yield Problem(datasets[0].chosen.place, ("datasets",), "none is scored; score at least one")
+        yield Problem(
+            datasets[0].chosen.place,
+            ("datasets",),
+            "all have 'scored: false', so the leaderboard has no row; score at least one",
+        )
 
 
 def _rewriting(systems: Sequence[System], depth: int) -> Iterator[Problem]:

@@ -174,7 +174,11 @@ def test_a_table_is_decided_by_the_majority_of_its_lines(tmp_path):
         ("j.tsv", "query\tpassage\n", "j.tsv:1: the header lacks the column 'grade'"),
         ("j.tsv", "query\tpassage\tgrade\tmood\n", "the column 'mood' is unknown"),
         ("j.tsv", "query\tpassage\tgrade\nq0\tp0\n", "j.tsv:2: expected 3 columns between tabs, got 2"),
-        ("j.tsv", "query\tpassage\tgrade\nq0\tp0\tgood\n", "j.tsv:2: the grade 'good' is no whole number"),
+        (
+            "j.tsv",
+            "query\tpassage\tgrade\nq0\tp0\tgood\n",
+            "j.tsv:2: the grade must be a whole number or empty, got 'good'",
+        ),
         ("j.tsv", "query\tpassage\tgrade\tkind\nq0\tp0\t1\tcat\n", "neither person nor machine"),
         ("j.tsv", "\n", "j.tsv:1: the table is empty"),
         ("j.jsonl", '{"query": "q0", "passage": "p0"}\n', "'grade' is missing"),

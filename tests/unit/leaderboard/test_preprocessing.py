@@ -47,4 +47,4 @@ def test_the_command_prints_it_and_refuses_words_alone(capsys):
     assert command.main(["show", str(BOARD), "--preprocessing", "--words", "1.8e9"]) == 0
     assert "hours for 1,800,000,000 words" in capsys.readouterr().out
     assert command.main(["show", str(BOARD), "--words", "5"]) == 2
-    assert "goes with --preprocessing" in capsys.readouterr().err
+    assert "--words: needs --preprocessing" in capsys.readouterr().err
