@@ -183,7 +183,7 @@ def test_a_table_is_decided_by_the_majority_of_its_lines(tmp_path):
         ("j.tsv", "\n", "j.tsv:1: the table is empty"),
         ("j.jsonl", '{"query": "q0", "passage": "p0"}\n', "'grade' is missing"),
         ("j.jsonl", '{"query": "q0", "passage": "p0", "grade": "2"}\n', "'grade' must be"),
-        ("j.jsonl", '{"query": "", "passage": "p0", "grade": 2}\n', "empty id"),
+        ("j.jsonl", '{"query": "", "passage": "p0", "grade": 2}\n', "is empty; give both"),
         ("j.jsonl", '{"query": "q0", "passage": "p0", "grade": 2}\n' * 2, "already decided at line 1"),
         (
             "j.jsonl",
