@@ -167,7 +167,7 @@ def _gc_remote(options: argparse.Namespace) -> int:
     if options.unused_for < 1:
         raise HarnessError("--unused-for: of a remote is at least 1, because runs may be pushing to it")
     if options.keep:
-        raise HarnessError("--keep: is of a store; all finished artifacts of a remote are kept")
+        raise HarnessError("--keep: is for a local store; a remote keeps all finished artifacts")
     remote, limit = _remote(options), time.time() - options.unused_for * DAY
     entries = remote_cleaning.unneeded(remote, limit)
     if options.dry_run:

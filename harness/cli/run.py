@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
     records = catalogue.load()
     prepared = preparation.read(options.suite, records, store, options.only, shared.changes_of(options))
     if options.estimate and not options.dry_run:
-        raise HarnessError("--estimate: is of a plan that is not run; add --dry-run")
+        raise HarnessError("--estimate: is for a plan that is not run; add --dry-run")
     if options.calibrate and not options.estimate:
         raise HarnessError("--calibrate: is for an estimate; add --dry-run --estimate")
     if options.estimate:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from harness.collection.queries import Queries
 from harness.contracts import Scorer
@@ -33,7 +36,6 @@ class _Opened(NamedTuple):
 def rerank(step: Rerank, task: Task) -> Outcome:
     opened = _opened(step, task)
     rows = Rows(task.folder, opened.hits.unit)
-    task.progress(rows.done, len(opened.queries.texts))
     _score(step, task, opened, rows, len(opened.queries.texts))
     counts, seconds = rows.counts, rows.seconds
     counts.update(counting.counts_of(opened.scorer))
@@ -76,16 +78,25 @@ def _queries_of_block(step: Rerank, hits: Hits) -> int:
 
 
 def _score(step: Rerank, task: Task, opened: _Opened, rows: Rows, stop: int) -> None:
-    """Score the queries that are left before the query `stop`, block by block."""
+    """Score the queries that are left before the query `stop`, block by block. Progress is shown in pairs,
+    also within a block if the method calls `texts.progress` with the pairs that it has scored."""
     size = _queries_of_block(step, opened.hits)
+    pairs = np.cumsum((opened.head >= 0).sum(axis=1)).tolist()
+    total = pairs[-1] if pairs else 0
+
+    def show(before: int, done: int, _: int | None = None) -> None:
+        task.progress(before + done, total, "pairs")
+
     for start in range(rows.done, stop, size):
+        opened.texts.report_to(partial(show, pairs[start - 1] if start else 0))
+        opened.texts.progress(0)
         end = min(start + size, stop)
         queries, candidates = opened.queries.texts[start:end], opened.head[start:end]
         began = time.perf_counter()
         scores = checked.scores(opened.scorer.score(queries, candidates), candidates)
         spent = time.perf_counter() - began
         rows.add(Hits(candidates, scores, opened.hits.unit), spent, counting.counts_of(opened.scorer))
-        task.progress(rows.done, len(opened.queries.texts))
+        show(0, pairs[end - 1])
 
 
 def _finished(

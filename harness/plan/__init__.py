@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
 import fnmatch
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from harness.catalogue import Catalogue
 from harness.catalogue.rehearsal import Rehearsals
 from harness.errors import Problems
 from harness.plan import context as contexts
-from harness.plan import datasets, keys, label, methods, models, systems
+from harness.plan import datasets, keys, label, methods, models, read, systems
 from harness.plan.context import Context
-from harness.plan.graph import Analysis, Collection, Plan, Row, Step
+from harness.plan.graph import Analysis, Collection, Graph, Plan, Row, Step, Unplanned
 from harness.plan.keys import Digest
 from harness.plan.plugin_calls import Broken
 from harness.problems import Need, Problem, unknown
 from harness.steps.record import Method
 from harness.steps.texts import Encoder
 from harness.suite import Chosen, DatasetSpec, Suite, System, made_datasets
-from harness.types import Facts
+from harness.types import PARTS, Card, Facts, Inputs
 
 __all__ = ["build", "dataset"]
 
@@ -62,13 +63,34 @@ def _planned(context: Context, suite: Suite, only: Sequence[str]) -> Plan:
         for system in (system for system in suite.systems if system.scored):
             selected = _selected(spec.name, system, only)
             rows.append(_row(context, collections[spec.name], system, selected))
+    if not any(collection.parts for collection in known.values()):
+        _on_no_data(context, suite)
     datasets.refuse_scored(context)
     analyses = tuple(_analysis(context, chosen, collections) for chosen in suite.analyses)
     _check_patterns(context, only)
     if context.problems:
-        raise Problems(context.problems)
+        raise Unplanned(context.problems, context.graph.steps)
     rules = {name: contexts.rules(context, collection) for name, collection in collections.items()}
     return Plan(suite, context.graph.steps, collections, tuple(rows), analyses, rules)
+
+
+def _on_no_data(context: Context, suite: Suite) -> None:
+    """Plans the systems of a suite whose datasets all lack something, and what its analyses encode with, for
+    the problems of these."""
+    empty = Method(name="", version="", sources="")
+    graph, entry = Graph(), next(iter(context.catalogue.entries["datasets"].values()))[0]
+    spec = DatasetSpec("", Chosen(entry, {}, None, None), "keep")
+    parts = read.steps(graph, spec, empty, dict.fromkeys(PARTS, Inputs({}, ())), context.digest)
+    lacking = Collection(spec, Card(None, "?"), parts, (Need("other", "the dataset's language"),), None)
+    scratch = dataclasses.replace(context, graph=graph, memo=contexts.Memo())
+    for system in suite.systems:
+        with suppress(Broken):
+            systems.output(scratch, lacking, system.name)
+    for chosen in suite.analyses:
+        named_by = chosen.entry.record.encoder
+        if named_by is not None and getattr(chosen.params, named_by) is not None:
+            with suppress(Broken):
+                contexts.helper(scratch, lacking, chosen, named_by)
 
 
 def _check_patterns(context: Context, only: Sequence[str]) -> None:

@@ -77,11 +77,11 @@ def _trained(context: Context, spec: ModelSpec, seed: int) -> Trained:
 def _training(context: Context, spec: ModelSpec, seed: int) -> Trained:
     path, advice = ("models", spec.name, "on"), "train on another split"
     collections = [datasets.split_of(context, on, spec.place, path, advice) for on in spec.on]
+    trainer = contexts.resolved(context, collections[0], _of_seed(context, spec.train, seed), "passage")
     sources = tuple(
         Source(_examples(context, spec, item, seed), item.planned.queries, item.planned.corpus)
         for item in collections
     )
-    trainer = contexts.resolved(context, collections[0], _of_seed(context, spec.train, seed), "passage")
     checkpoints = train.steps(context.graph, spec, _subject(spec, seed), seed, trainer, sources)
     with context.guarded(trainer.chosen):
         parts = plugin_calls.parts(trainer.chosen.entry.record, trainer.chosen.params)
@@ -117,9 +117,6 @@ def _examples(context: Context, spec: ModelSpec, collection: Collection, seed: i
         output = systems.output(context, collection, _system(context, negatives.of, seed))
     if output.unit != "passage":
         text = f"'{negatives.of}' finds documents, and negatives are passages; name another system"
-        context.refuse(spec.place, path, text)
-    if negatives.depth > context.suite.depth:
-        text = f"depth: {negatives.depth}, but the suite's depth is {context.suite.depth}; raise that one"
         context.refuse(spec.place, path, text)
     return examples.step(context.graph, collection, spec.level, negatives, output.hits)
 
@@ -171,8 +168,8 @@ def _subset(
     context: Context, spec: ModelSpec, collection: Collection, subset: Subset, seed: int
 ) -> Collection:
     output = systems.output(context, collection, _system(context, subset.of, seed))
-    if output.unit != "passage" or subset.depth > context.suite.depth:
-        text = f"'{subset.of}' must find {subset.depth} passages or more; raise the suite's depth"
+    if output.unit != "passage":
+        text = f"'{subset.of}' finds documents, and passages are searched; name another system"
         context.refuse(spec.place, ("models", spec.name, "validate", "corpus"), text)
     return subsets.shortened(context.graph, collection, subset, output.hits)
 

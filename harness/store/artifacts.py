@@ -52,7 +52,7 @@ class Store:
             if not mark.exists():
                 if others:
                     advice = "choose an empty or new folder with --store"
-                    raise HarnessError(f"{self.root}: holds other files than a store; {advice}")
+                    raise HarnessError(f"{self.root}: is not a store, and holds other files; {advice}")
                 disk.replace_file(mark, LAYOUT)
             elif mark.read_bytes() != LAYOUT:
                 advice = "choose another with --store"

@@ -82,8 +82,8 @@ def _step(layer: Layer) -> Step:
     activation = str(layer.settings.get("activation_function", "Tanh")).rpartition(".")[2]
     if activation not in ACTIVATIONS:
         raise HarnessError(
-            f"model: {layer.path} has the activation '{activation}', which is not supported; supported are "
-            f"{', '.join(ACTIVATIONS)}"
+            f"model: {layer.path} has the activation '{activation}', which is not supported; "
+            f"choose a model with one of {', '.join(ACTIVATIONS)}"
         )
     return dense(tensors["linear.weight"], tensors.get("linear.bias"), activation)
 

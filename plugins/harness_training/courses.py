@@ -31,7 +31,7 @@ def trained(
 
     if params.instance == "pair" and examples.share:
         raise HarnessError(
-            "instance: a pair has no undenoised share; write `undenoised: lists` in `negatives`"
+            "instance: with pairs, 'undenoised' cannot be a share; write `undenoised: lists` in `negatives`"
         )
     if params.titles == "none":
         examples = examples._replace(titles_at=None)

@@ -37,7 +37,7 @@ def of(base: type, name: str, default: Any) -> Any:
 
 def _needs_untied(init_query: Path | str | None, untied: bool) -> None:
     if init_query is not None and not untied:
-        raise ValueError("init_query: there is one encoder for queries and passages; say `untied: true` too")
+        raise ValueError("init_query: queries have an encoder of their own only with `untied: true`; add it")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -40,8 +40,13 @@ def check_supported(metric: Metric) -> None:
     try:
         ir_measures.evaluator([_measure(metric)], [])
     except (ValueError, AssertionError) as error:
+        measure, providers = _measure(metric), ir_measures.providers.registry.values()
+        able = [each for each in providers if not each.is_available() and each.supports(measure)]
+        commands = [str(each.install_instructions() or each.NAME) for each in able]  # type: ignore[no-untyped-call]
         raise HarnessError(
-            f"{metric.name}: ir-measures cannot compute it ({error}); choose another"
+            f"{metric.name}: ir-measures computes it with a package that is not here; {' or '.join(commands)}"
+            if commands
+            else f"{metric.name}: ir-measures cannot compute it ({error}); choose another"
         ) from None
 
 

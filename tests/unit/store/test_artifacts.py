@@ -272,5 +272,5 @@ def test_opening_again_and_at_once_is_harmless(tmp_path: Path) -> None:
     assert problems == []
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "file").write_text("x")
-    with pytest.raises(HarnessError, match="holds other files"):
+    with pytest.raises(HarnessError, match="is not a store, and holds other files"):
         Store(tmp_path / "other").open()
