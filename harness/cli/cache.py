@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import time
 from pathlib import Path
@@ -11,6 +12,7 @@ from harness import api, catalogue, user_cache
 from harness.cli import arguments as shared
 from harness.errors import HarnessError, StoreError
 from harness.running import preparation
+from harness.store import disk
 from harness.store.artifacts import Store
 from harness.store.manifest import Corrupt
 from harness.store.remote import Damaged, Remote
@@ -138,17 +140,24 @@ def gc(options: argparse.Namespace) -> int:
         raise StoreError(f"{store.root}: is read-only, so that nothing can be removed; make it writable")
     kept = {step for path in options.keep for step in _steps_of(path, store)}
     limit = time.time() - options.unused_for * DAY
-    freed = 0
+    freed = leased = 0
     for step in store.steps():
-        folder = store.artifacts / step
-        if step in kept or folder.stat().st_mtime > limit:
-            continue
-        size = _bytes(folder)
+        with store.leases.closed():
+            if step in kept or store.last_used(step) > limit:
+                continue
+            if store.is_leased(step):
+                leased += 1
+                continue
+            folder = store.artifacts / step if options.dry_run else store.put_aside(step)
+        freed += _bytes(folder)
         if not options.dry_run:
-            store.discard(step)
-        freed += size
+            disk.remove_tree(folder)
         print(f"{'would remove' if options.dry_run else 'removed'}  {step[:24]}")
-    for folder in store.leftovers(limit):
+    if leased:
+        print(f"{leased} artifacts are kept, because runs that are under way read them")
+    with store.leases.closed():
+        leftovers = store.leftovers(limit)
+    for folder in leftovers:
         size = _bytes(folder)
         if not options.dry_run:
             store.remove_leftover(folder)
@@ -191,8 +200,12 @@ def _steps_of(path: Path, store: Store) -> set[str]:
 
 
 def _bytes(folder: Path) -> int:
-    files = [folder] if folder.is_file() else [path for path in folder.rglob("*") if path.is_file()]
-    return sum(path.stat().st_size for path in files)
+    """The size of a file, or of all files in a folder, without those that another process removes."""
+    size = 0
+    for path in (folder, *folder.rglob("*")):
+        with contextlib.suppress(FileNotFoundError):
+            size += path.stat().st_size if path.is_file() else 0
+    return size
 
 
 def _size(count: float) -> str:

@@ -82,7 +82,8 @@ def made_parts(
             raise Unavailable("\n".join(dict.fromkeys(failure.reason for failure in failures.values())))
         return read_parts(collection.steps, store)
 
-    return with_rebuilds(steps, targets, read, store, reporter)
+    with store.leases.held(steps):
+        return with_rebuilds(steps, targets, read, store, reporter)
 
 
 def read_parts(parts: Mapping[Part, str], store: Store) -> dict[Part, Artifact]:

@@ -91,7 +91,7 @@ def execute(
             )
         return content, [*known.values(), *at_scoring]
 
-    with IsolatedMeasures(store, limits) as isolated:
+    with IsolatedMeasures(store, limits) as isolated, store.leases.held(analyses):
         scoring = prepared.scoring._replace(plugin_measures=isolated.of(prepared.scoring.plugin_measures))
         every = {**planned.steps, **analyses}
         wanted = [*(target for target in targets if target not in failures), *analyses]
