@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 from running import EVERYTHING, Harness, finished, results, until
@@ -16,7 +17,8 @@ from running import EVERYTHING, Harness, finished, results, until
 from harness.store.artifacts import Store
 
 SUITE = {**EVERYTHING, "analyses": ["slices", "depth", "jaccard", "cut"]}
-RUNS = 6
+DEEPER = {**SUITE, "depth": 25}  # shares a part of the steps
+SUITES = [SUITE, DEEPER] * 3
 
 
 GC = ("cache", "gc", "--unused-for", "0", "--store")
@@ -45,17 +47,17 @@ def collecting(harness: Harness) -> Iterator[list[str]]:
     lines += log.read_text().splitlines()
 
 
-def undisturbed(harness: Harness) -> dict[str, bytes]:
-    alone = Harness(harness.folder / "alone", here=True)
+def undisturbed(harness: Harness, suite: dict[str, Any]) -> dict[str, bytes]:
+    alone = Harness(harness.folder / f"alone-{suite['depth']}", here=True)
     alone.folder.mkdir()
-    alone.suite(SUITE)
+    alone.suite(suite)
     ran = alone.run()
     assert ran.code == 0, ran.err
     return results(alone.out)
 
 
 def test_gc_keeps_what_a_run_that_is_under_way_needs(harness: Harness) -> None:
-    expected = undisturbed(harness)
+    expected = undisturbed(harness, SUITE)
     harness.suite(SUITE)
     gate = harness.folder / "gate"
     run = harness.start(*harness.run_arguments(), OVERLAP_WAITS_FOR=str(gate))
@@ -77,23 +79,23 @@ def test_gc_keeps_what_a_run_that_is_under_way_needs(harness: Harness) -> None:
 @pytest.mark.timeout(10_800)
 def test_runs_beside_gc_agree_with_one_that_is_alone(harness: Harness, exhaustive: bool) -> None:
     """50 rounds of six runs with `--hypothesis-profile=exhaustive`, else one."""
-    expected = undisturbed(harness)
-    harness.suite(SUITE)
+    expected = {suite["depth"]: undisturbed(harness, suite) for suite in (SUITE, DEEPER)}
     seed = random.randrange(10**6)
     chance = random.Random(seed)
     for number in range(50 if exhaustive else 1):
+        places = [Harness(harness.folder / f"round-{number}-{i}") for i in range(len(SUITES))]
+        runs = []
         with collecting(harness) as lines:
-            runs = []
-            for i in range(RUNS):
-                runs.append(
-                    harness.start(*harness.run_arguments("suite.yaml", "--out", harness.folder / f"out-{i}"))
-                )
-                time.sleep(chance.uniform(0, 2.5))
+            for place, suite in zip(places, SUITES, strict=True):
+                time.sleep(chance.uniform(0, 5))  # at times no run is under way, and gc removes everything
+                place.folder.mkdir()
+                place.suite(suite)
+                runs.append(place.start(*place.run_arguments("suite.yaml", "--store", harness.store)))
             ended = [finished(run) for run in runs]
         removed, kept = (sum(word in line for line in lines) for word in ("removed", "kept"))
         again = sum(ran.err.count("made again") for ran in ended)
         print(f"seed {seed}, round {number}: {removed} removed, {kept} times some kept, {again} made again")
-        for i, ran in enumerate(ended):
+        for ran, place, suite in zip(ended, places, SUITES, strict=True):
             assert ran.code == 0, ran.err
-            assert results(harness.folder / f"out-{i}") == expected
-            shutil.rmtree(harness.folder / f"out-{i}")
+            assert results(place.out) == expected[suite["depth"]]
+            shutil.rmtree(place.folder)
