@@ -81,6 +81,7 @@ def _patch_engine(engine: Any) -> None:
 def _patch_worker(worker_main: Any) -> None:
     import json
 
+    sys.path.append(str(Path(__file__).parents[2]))
     from opened_files import opened
 
     outcome = worker_main._outcome
