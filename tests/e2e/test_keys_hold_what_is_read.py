@@ -98,6 +98,7 @@ def unkeyed(folder: Path, reads: Path) -> tuple[set[str], list[str]]:
     return {line["keyed"]["kind"] for line in of_step.values()}, found
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="files that are opened are told by Linux")
 @pytest.mark.parametrize("torch", [False, pytest.param(True, marks=pytest.mark.extras)])
 def test_the_key_of_a_step_of_every_kind_holds_each_file_that_it_opens(tmp_path: Path, torch: bool) -> None:
