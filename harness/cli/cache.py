@@ -145,24 +145,26 @@ def gc(options: argparse.Namespace) -> int:
         with store.leases.closed():
             if step in kept or store.last_used(step) > limit:
                 continue
-            if store.is_leased(step):
+            folder = store.artifacts / step
+            if store.is_leased(folder):
                 leased += 1
                 continue
-            folder = store.artifacts / step if options.dry_run else store.put_aside(step)
+            folder = folder if options.dry_run else store.put_aside(step)
         freed += _bytes(folder)
         if not options.dry_run:
             disk.remove_tree(folder)
         print(f"{'would remove' if options.dry_run else 'removed'}  {step[:24]}")
     if leased:
         print(f"{leased} artifacts are kept, because runs that are under way read them")
-    with store.leases.closed():
-        leftovers = store.leftovers(limit)
-    for folder in leftovers:
+    for folder in store.leftovers(limit):
         size = _bytes(folder)
-        if not options.dry_run:
-            store.remove_leftover(folder)
-            if folder.exists():  # a run uses it again
+        with store.leases.closed():
+            if store.is_leased(folder):
                 continue
+            if not options.dry_run:
+                store.remove_leftover(folder)
+                if folder.exists():  # a run uses it again
+                    continue
         freed += size
         print(f"{'would remove' if options.dry_run else 'removed'}  {folder.relative_to(store.root)}")
     print(f"{_size(freed)} {'would be' if options.dry_run else ''} freed".replace("  ", " "))

@@ -138,7 +138,7 @@ def _make_room(
             store.forget(step)
     store.forget_finished()
     reporter.planned(len(ancestors), sum(store.has(step) for step in ancestors))
-    for step in sorted(ancestors):  # before the work, so that a concurrent `cache gc` keeps them
+    for step in sorted(ancestors):  # the date of their last use, for a later `cache gc`
         store.touch(step)
 
 

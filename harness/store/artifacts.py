@@ -125,10 +125,12 @@ class Store:
             disk.rename(self.artifacts / step, aside)
         return aside
 
-    def is_leased(self, step: str) -> bool:
-        """Whether a running process still reads an artifact; a part of a step is read by who joins the step.
-        Called while leases are `closed`."""
-        whole = step
+    def is_leased(self, path: Path) -> bool:
+        """Whether a running process may still read an artifact, go on with a partial step, or read a model in
+        another format. A part of a step is read by who joins the step. Called while leases are `closed`."""
+        if path.parent == self.converted:
+            return bool(self.leases.live())
+        whole = step = path.name
         if step.startswith(f"{PART}-"):
             with contextlib.suppress(Corrupt):
                 record = manifest.read(step, self.artifacts / step).record
@@ -275,12 +277,12 @@ class Store:
     def leftovers(self, before: float) -> list[Path]:
         """The paths that `cache gc` may remove: partial steps and outputs of steps that were last changed
         before the time `before`, models in other formats that were last used before, and artifacts whose
-        removal was interrupted. What a running process goes on with is left out."""
+        removal was interrupted."""
         old: list[Path] = []
         folders = (self.partial, self.failures, self.logs, self.converted)
         for path in itertools.chain.from_iterable(folder.glob("*") for folder in folders):
             with contextlib.suppress(FileNotFoundError):  # a run has finished the step meanwhile
-                if path.stat().st_mtime < before and not self.leases.name(path.name):
+                if path.stat().st_mtime < before:
                     old.append(path)
         return sorted([*old, *self.removed.iterdir()])
 

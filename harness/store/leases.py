@@ -63,8 +63,12 @@ class Leases:
             yield
 
     def name(self, step: str) -> bool:
-        """Whether a live lease names a step. Lapsed leases are removed. Called while leases are `closed`."""
-        return any(step in self._named(path) for path in list(self._folder.glob("*")))
+        """Whether a live lease names a step. Called while leases are `closed`, as `live`."""
+        return any(step in steps for steps in self.live())
+
+    def live(self) -> list[frozenset[str]]:
+        """The steps of each live lease. Lapsed leases are removed."""
+        return list(filter(None, map(self._named, list(self._folder.glob("*")))))
 
     def _named(self, path: Path) -> frozenset[str]:
         """The steps of a lease; none if it has lapsed."""

@@ -48,6 +48,7 @@ def collected(store: Store, capsys: pytest.CaptureFixture[str], *options: str) -
 def test_gc_keeps_what_is_leased_and_says_how_much(store, capsys):
     partial = store.partial / "search-c"
     partial.mkdir()
+    (store.converted / "model").mkdir(parents=True)  # which any run may be reading
     with store.leases.held(["search-a", "search-c"]), store.leases.held(["search-d"]):
         for options, verb in ((("--dry-run",), "would remove"), ((), "removed")):
             lines = collected(store, capsys, *options)
@@ -55,8 +56,10 @@ def test_gc_keeps_what_is_leased_and_says_how_much(store, capsys):
             assert lines[:2] == [f"{verb}  search-b", kept]
         assert store.steps() == ["search-a"]
         assert partial.exists()
+        assert (store.converted / "model").exists()
     assert [line for line in collected(store, capsys) if "remove" in line] == [
         "removed  search-a",
+        "removed  converted/model",
         "removed  partial/search-c",
     ]
     assert list((store.root / "leases").iterdir()) == []
