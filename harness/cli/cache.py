@@ -157,10 +157,10 @@ def gc(options: argparse.Namespace) -> int:
     if leased:
         print(f"{leased} artifacts are kept, because runs that are under way read them")
     for folder in store.leftovers(limit):
-        size = _bytes(folder)
         with store.leases.closed():
             if store.is_leased(folder):
                 continue
+            size = _bytes(folder)
             if not options.dry_run:
                 store.remove_leftover(folder)
                 if folder.exists():  # a run uses it again
@@ -204,7 +204,8 @@ def _steps_of(path: Path, store: Store) -> set[str]:
 def _bytes(folder: Path) -> int:
     """The size of a file, or of all files in a folder, without those that another process removes."""
     size = 0
-    for path in (folder, *folder.rglob("*")):
+    below = [Path(root, name) for root, _, names in os.walk(folder) for name in names]
+    for path in (folder, *below):
         with contextlib.suppress(FileNotFoundError):
             size += path.stat().st_size if path.is_file() else 0
     return size

@@ -122,3 +122,17 @@ def test_a_run_goes_on_without_a_lease_where_none_can_be_written(store):
     (store.root / "leases").write_text("in the way")
     with store.leases.held(["search-a"]):
         assert store.has("search-a")
+
+
+def test_gc_goes_on_when_a_run_finishes_a_step_that_it_looks_at(store, capsys, monkeypatch):
+    for name in ("deep/er", "other"):
+        (store.partial / "search-c" / name).mkdir(parents=True)
+    scandir = os.scandir
+
+    def finishing(path):
+        if str(path).endswith(("deep", "other")):
+            raise FileNotFoundError(path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", finishing)
+    assert any("search-a" in line for line in collected(store, capsys))
