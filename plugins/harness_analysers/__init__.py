@@ -8,13 +8,18 @@ from typing import Any
 
 from harness.plugin import Analyser, hookimpl
 
+# The analysers that do as Lucene's analyser of that language, and the module of each.
+LUCENES = {
+    "arabic": ("ar", "arabic"), "bengali": ("bn", "indic"), "french": ("fr", "savoy"),
+    "german": ("de", "savoy"), "hindi": ("hi", "indic"), "indonesian": ("id", "indonesian"),
+    "persian": ("fa", "arabic"), "spanish": ("es", "savoy"), "telugu": ("te", "indic"),
+}  # fmt: skip
 # The languages that have a Snowball stemmer and no analyser of their own in this package.
 SNOWBALL = {
-    "arabic": "ar", "armenian": "hy", "basque": "eu", "catalan": "ca", "danish": "da", "dutch": "nl",
-    "finnish": "fi", "french": "fr", "german": "de", "greek": "el", "hindi": "hi", "hungarian": "hu",
-    "indonesian": "id", "irish": "ga", "italian": "it", "lithuanian": "lt", "nepali": "ne", "norwegian": "no",
-    "portuguese": "pt", "romanian": "ro", "russian": "ru", "serbian": "sr", "spanish": "es", "swedish": "sv",
-    "tamil": "ta", "turkish": "tr", "yiddish": "yi",
+    "armenian": "hy", "basque": "eu", "catalan": "ca", "danish": "da", "dutch": "nl", "finnish": "fi",
+    "greek": "el", "hungarian": "hu", "irish": "ga", "italian": "it", "lithuanian": "lt", "nepali": "ne",
+    "norwegian": "no", "portuguese": "pt", "romanian": "ro", "russian": "ru", "serbian": "sr",
+    "swedish": "sv", "tamil": "ta", "turkish": "tr", "yiddish": "yi",
 }  # fmt: skip
 
 
@@ -38,7 +43,7 @@ def harness_analysers() -> Iterable[Analyser]:
         name="cjk",
         summary="Chinese, Japanese, Korean as Lucene's CJKAnalyzer: overlapping pairs of characters",
         build="harness_analysers.cjk:build",
-        languages=("zh", "ja", "ko"),
+        languages=("zh", "ko"),
     )
     yield Analyser(
         name="jieba",
@@ -49,15 +54,42 @@ def harness_analysers() -> Iterable[Analyser]:
         libraries=("jieba",),
     )
     yield Analyser(
+        name="japanese",
+        summary="Japanese words by MeCab's IPA dictionary, much as Lucene's JapaneseAnalyzer",
+        build="harness_analysers.japanese:build",
+        languages=("ja",),
+        needs=("fugashi", "ipadic"),
+        extra="japanese",
+        libraries=("fugashi", "ipadic"),
+    )
+    yield Analyser(
+        name="thai",
+        summary="Thai words by PyThaiNLP's dictionary, without Lucene's stopwords",
+        build="harness_analysers.thai:build",
+        languages=("th",),
+        needs=("pythainlp",),
+        extra="thai",
+        libraries=("pythainlp",),
+    )
+    yield Analyser(
         name="simple",
-        summary="words in lowercase, for languages without a stemmer",
+        summary="words in lowercase, as Lucene's StandardAnalyzer, for languages without a stemmer",
         build="harness_analysers.simple:build",
+        languages=("vi",),
     )
     yield Analyser(
         name="whitespace",
         summary="text that is tokenised already, as it is",
         build="harness_analysers.whitespace:build",
+        languages=("sw", "yo"),  # as Anserini takes them
     )
+    for name, (language, module) in LUCENES.items():
+        yield Analyser(
+            name=name,
+            summary=f"{name.capitalize()} as Lucene's {name.capitalize()}Analyzer",
+            build=f"harness_analysers.{module}:{name}",
+            languages=(language,),
+        )
     for algorithm, language in SNOWBALL.items():
         yield Analyser(
             name=algorithm,

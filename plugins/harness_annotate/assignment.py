@@ -51,17 +51,22 @@ def skip(journal: Journal, name: str, number: int, comment: str) -> None:
         append(Skipped(name, number, comment[:LONGEST]))
 
 
-def undo(journal: Journal, name: str) -> Vote | None:
-    """Takes back the person's last answer or skip, gives them that pair again, and returns what was taken
-    back. None if there is nothing to undo."""
+def undo(journal: Journal, name: str, number: int | None = None) -> Vote | None:
+    """Takes back the person's answer or skip of a pair, or the last one, gives them that pair again, and
+    returns what was taken back. None if there is nothing to undo."""
     with journal.writing() as (state, append):
         person = state.person(name, "annotator")
         if not person.history:
             return None
-        pair = state.pairs[person.history[-1]]
-        last = next(vote for vote in pair.votes + pair.skips if vote.person == name)
-        append(Undone(name, person.history[-1]))
-        return last
+        taken = person.history[-1] if number is None else number
+        if taken not in person.history:
+            raise Lost("this pair is not among your answers; it may be judged again")
+        pair = state.pairs[taken]
+        if number is not None and pair.verdicts:
+            raise Lost("a reviewer has looked at this pair; its answers can no longer be changed")
+        vote = next(vote for vote in pair.votes + pair.skips if vote.person == name)
+        append(Undone(name, taken))
+        return vote
 
 
 def _holding(state: State, name: str, number: int) -> Person:

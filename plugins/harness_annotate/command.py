@@ -49,6 +49,8 @@ def arguments(command: argparse.ArgumentParser) -> None:
     instead.add_argument("--invite", action="append", default=[], metavar="NAME", help=invite)
     reviewer = "the same for a reviewer"
     instead.add_argument("--invite-reviewer", action="append", default=[], metavar="NAME", help=reviewer)
+    revoke = "instead of serving, end all links of this person; may be repeated"
+    instead.add_argument("--revoke", action="append", default=[], metavar="NAME", help=revoke)
     progress = "instead of serving, print progress and agreement"
     instead.add_argument("--progress", action="store_true", help=progress)
     graded = "instead of serving, have a machine grade all pairs: a YAML file says which, and how"
@@ -62,6 +64,8 @@ def annotate(options: argparse.Namespace) -> int:
     try:
         if options.invite or options.invite_reviewer:
             return _invite(options, project)
+        if options.revoke:
+            return _revoke(options, project)
         if options.progress:
             return _progress(project)
         if options.grade_by:
@@ -99,6 +103,15 @@ def _invite(options: argparse.Namespace, project: Project) -> int:
         token = people.invite(project.journal, name, "reviewer" if role == "reviewer" else "annotator")
         print(f"{name} ({role}): {_link(options.host, options.port, token)}")
     print("each link is shown only now; give it to that person alone")
+    return 0
+
+
+def _revoke(options: argparse.Namespace, project: Project) -> int:
+    from harness_annotate import people
+
+    for name in options.revoke:
+        people.revoke(project.journal, name)
+        print(f"{name}: no link works any more; what was judged is kept")
     return 0
 
 

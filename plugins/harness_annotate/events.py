@@ -38,6 +38,12 @@ class Invited(Event, frozen=True, tag="invited"):
     local: bool = False  # whether the server invited the one person at this machine
 
 
+class Revoked(Event, frozen=True, tag="revoked"):
+    """All links of a person end. Their votes count on, and the pair that they hold goes to others."""
+
+    person: str
+
+
 class Given(Event, frozen=True, tag="given"):
     person: str
     pair: int
@@ -68,7 +74,7 @@ class Skipped(Event, frozen=True, tag="skipped"):
 
 
 class Undone(Event, frozen=True, tag="undone"):
-    """The person's last answer or skip is taken back, and the person holds the pair again."""
+    """The person's answer or skip is taken back, and the person holds the pair again."""
 
     person: str
     pair: int
@@ -107,7 +113,7 @@ class Graded(Event, frozen=True, tag="graded"):
     score: float | None = None
 
 
-People: TypeAlias = Invited | Given | Released | Answered | Skipped | Undone | Reviewed | Returned
+People: TypeAlias = Invited | Revoked | Given | Released | Answered | Skipped | Undone | Reviewed | Returned
 AnyEvent: TypeAlias = Opened | People | Appointed | Graded
 DECODER: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
 

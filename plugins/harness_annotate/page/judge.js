@@ -1,6 +1,8 @@
 // The annotator's view: one pair, the scheme's grades and labels, undo, skip, comment.
 
-import { alone, announce, ask, el, fail, head, help, key, listen, plural, said, show, state, texts } from "./base.js";
+import {
+  alone, announce, ask, asWritten, el, fail, head, help, key, listen, plural, said, show, state, texts, toPassage,
+} from "./base.js";
 
 let view = null; // the last response of the server
 let chosen = { grade: null, labels: new Set() };
@@ -8,6 +10,8 @@ let comment = "";
 let last = null; // the last answer, and the machines' grades of its pair
 let open = false; // whether the document is shown
 let guide = null; // whether the guide is open
+let shownAt = 0; // when the pair was shown
+let spent = []; // seconds that the last answers took
 
 const scheme = () => state.about.scheme;
 const several = () => scheme().labels.length > 0;
@@ -21,6 +25,8 @@ export async function begin() {
     [["n"], "skip: the pair goes to somebody else"],
     [["c"], "write a comment; Esc leaves it"],
     [["d"], "show or hide the document around the passage"],
+    [["."], "show texts formatted or as they are written"],
+    [[","], "list your answers, to change one"],
     [["g"], "show or hide the guide"],
   ];
   help(rows.filter(([keys]) => keys.length && (several() || keys[0] !== "Enter")));
@@ -44,6 +50,7 @@ async function next(work) {
     chosen = { grade: view.undone?.choice?.grade ?? null, labels: new Set(view.undone?.choice?.labels ?? []) };
     comment = view.undone?.comment ?? "";
     open = false;
+    shownAt = performance.now();
     draw();
     window.scrollTo(0, 0);
     document.getElementById("query")?.focus({ preventScroll: true });
@@ -54,12 +61,21 @@ async function next(work) {
 const spoken = () => `Your last answer: ${said(last.choice)}. ${last.machines.map((item) => `${item.judge}: ${said(item)}.`).join(" ")}`;
 
 function draw() {
-  head(view.progress);
+  head(view.progress, timeLeft());
   if (!view.pair) { show(done()); return; }
-  show(texts(view.pair, open, toggle), panel());
+  show(texts(view.pair, open, toggle, draw), panel());
 }
 
-function toggle() { open = !open; draw(); }
+function toggle() { open = !open; draw(); toPassage(); }
+
+/** "about 12 min left at your pace", by the median of the last answers; pauses of over five minutes do not count. */
+function timeLeft() {
+  const { done: ready, pairs } = view.progress;
+  if (spent.length < 5 || ready === pairs) return null;
+  const seconds = [...spent].sort((a, b) => a - b)[spent.length >> 1] * (pairs - ready);
+  const minutes = Math.max(1, Math.round(seconds / 60));
+  return `about ${minutes < 120 ? `${minutes} min` : plural(Math.round(minutes / 60), "hour")} left at your pace`;
+}
 
 function panel() {
   return el("aside", { class: "panel", "aria-label": "Your judgement" },
@@ -80,6 +96,7 @@ function panel() {
       el("div", { class: "actions" },
         el("button", { class: "quiet", id: "undo", onclick: undo }, "Undo ", key("z")),
         el("button", { class: "quiet", id: "skip", onclick: skip }, "Skip ", key("n")),
+        el("button", { class: "quiet", id: "mine", onclick: listAnswers }, "Your answers ", key(",")),
         several() ? el("button", { id: "store", disabled: !complete(), onclick: store }, "Store ", key("Enter")) : null)));
 }
 
@@ -121,6 +138,8 @@ function store() {
   if (!view.pair || !complete()) return;
   const body = { pair: view.pair.number, labels: [...chosen.labels], comment };
   if (scheme().grades.length) body.grade = chosen.grade;
+  const seconds = (performance.now() - shownAt) / 1000;
+  if (seconds < 300) spent = [...spent.slice(-29), seconds];
   next(() => ask("/answer", body)).catch(() => {});
 }
 
@@ -130,8 +149,28 @@ function skip() {
 
 function undo() { next(() => ask("/undo")).catch(() => {}); }
 
+/** The person's own answers, each with a button that takes it back, so that it can be given anew. */
+function listAnswers() {
+  alone(async () => {
+    const { answers } = await ask("/answers");
+    const dialog = document.getElementById("answers");
+    const change = (answer) => { dialog.close(); next(() => ask("/undo", { pair: answer.number })).catch(() => {}); };
+    dialog.replaceChildren(
+      el("h2", {}, "Your answers"),
+      answers.length ? el("ol", { class: "answers" }, answers.map((answer) => el("li", {},
+        el("p", { dir: "auto", lang: state.about.queryLanguage }, answer.query),
+        el("p", { class: "soft", dir: "auto", lang: state.about.language }, answer.passage),
+        el("p", {}, el("strong", {}, said(answer.choice)), answer.comment ? el("span", { class: "soft", dir: "auto" }, ` ${answer.comment}`) : null, " ",
+          answer.reviewed ? el("span", { class: "soft" }, "reviewed")
+            : el("button", { class: "quiet", onclick: () => change(answer) }, "Change"))))) : el("p", {}, "You have judged no pair yet."),
+      el("form", { method: "dialog" }, el("button", { autofocus: true }, "Close")));
+    dialog.showModal();
+  }).catch(() => {});
+}
+
 function press(name) {
   if (name === "z") { undo(); return true; }
+  if (name === ",") { listAnswers(); return true; }
   if (!view?.pair) return false;
   const grade = scheme().grades.find((item) => String(item.grade) === name);
   const mark = scheme().labels.find((item) => item.key === name);
@@ -140,6 +179,7 @@ function press(name) {
   else if (name === "Enter" && several()) store();
   else if (name === "n") skip();
   else if (name === "d") toggle();
+  else if (name === ".") asWritten(draw);
   else if (name === "g") { guide = !guide; draw(); }
   else if (name === "c") document.getElementById("comment").focus();
   else return false;
@@ -155,5 +195,6 @@ function done() {
     ready === pairs ? null : el("p", { class: "soft" }, `${plural(pairs - ready, "pair")} wait for others. Some may come back to you.`),
     el("div", { class: "actions" },
       el("button", { onclick: () => next(() => ask("/next")).catch(() => {}) }, "Look again"),
-      el("button", { class: "quiet", id: "undo", onclick: undo }, "Undo ", key("z"))));
+      el("button", { class: "quiet", id: "undo", onclick: undo }, "Undo ", key("z")),
+      el("button", { class: "quiet", id: "mine", onclick: listAnswers }, "Your answers ", key(","))));
 }

@@ -39,4 +39,6 @@ function enter() {
   field.focus();
 }
 
+// A link that is opened in a tab that shows the page already changes only the part after #.
+addEventListener("hashchange", () => { if (location.hash.includes("token=")) location.reload(); });
 start().catch((error) => fail(error.message)).finally(() => { document.documentElement.dataset.ready = ""; });

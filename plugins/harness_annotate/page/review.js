@@ -1,6 +1,6 @@
 // The reviewer's view: random decided pairs of finished packages to call right or wrong, and each package's accuracy.
 
-import { alone, announce, ask, el, head, help, key, listen, said, show, state, texts } from "./base.js";
+import { alone, announce, ask, asWritten, el, head, help, key, listen, said, show, state, texts, toPassage } from "./base.js";
 
 let view = null;
 let wrong = false; // whether the reviewer called the decision wrong, and may give the right one
@@ -17,6 +17,7 @@ export async function begin() {
     [scheme().labels.map((item) => item.key), "after x: the labels that are right"],
     [["Enter"], "after x: store it"],
     [["d"], "show or hide the document around the passage"],
+    [["."], "show texts formatted or as they are written"],
   ].filter(([keys]) => keys.length));
   listen(press);
   await next(() => ask("/review"));
@@ -37,7 +38,7 @@ async function next(work) {
 
 function draw() {
   head(null);
-  if (view.pair) show(texts(view.pair, open, () => { open = !open; draw(); }), panel());
+  if (view.pair) show(texts(view.pair, open, toggle, draw), panel());
   else {
     show(el("section", { class: "done" },
       el("h1", { id: "query", tabindex: "-1" }, "Nothing is left to review now"),
@@ -45,6 +46,8 @@ function draw() {
       el("div", { class: "actions" }, el("button", { onclick: () => next(() => ask("/review")).catch(() => {}) }, "Look again"))));
   }
 }
+
+function toggle() { open = !open; draw(); toPassage(); }
 
 function panel() {
   const { choice, comments } = view.decision;
@@ -117,7 +120,8 @@ function press(name) {
   if (!view?.pair) return false;
   const grade = scheme().grades.find((item) => String(item.grade) === name);
   const label = scheme().labels.find((item) => item.key === name);
-  if (name === "d") { open = !open; draw(); }
+  if (name === "d") toggle();
+  else if (name === ".") asWritten(draw);
   else if (!wrong && name === "y") send(true);
   else if (!wrong && name === "x") { wrong = true; draw(); }
   else if (wrong && grade) send(false, { grade: grade.grade });

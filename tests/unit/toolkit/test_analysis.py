@@ -22,7 +22,7 @@ def numbered(analyse, batches, threads=1):
     [
         ("en", "english"),
         ("zh", "cjk"),
-        ("ja", "cjk"),
+        ("ja", "japanese"),
         ("ko", "cjk"),
         ("de", "german"),
         ("pt-BR", "portuguese"),
@@ -38,7 +38,7 @@ def test_a_name_is_kept_whatever_the_language():
 
 @pytest.mark.parametrize(("name", "language", "kind", "fault"), [
     ("englsh", "en", HarnessError, "did you mean 'english'"),
-    ("auto", "th", HarnessError, "'th'; .*`analyser: NAME`"),
+    ("auto", "km", HarnessError, "'km'; .*`analyser: NAME`"),
     ("auto", None, NoLanguage, "its language"),
 ])  # fmt: skip
 def test_what_names_no_analyser_is_refused(name, language, kind, fault):
