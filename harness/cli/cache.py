@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import time
 from pathlib import Path
@@ -11,6 +12,7 @@ from harness import api, catalogue, user_cache
 from harness.cli import arguments as shared
 from harness.errors import HarnessError, StoreError, printable
 from harness.running import preparation
+from harness.store import disk
 from harness.store.artifacts import Store
 from harness.store.manifest import Corrupt
 from harness.store.remote import Damaged, Remote
@@ -139,22 +141,31 @@ def gc(options: argparse.Namespace) -> int:
         raise StoreError(f"{store.root}: is read-only, so that nothing can be removed; make it writable")
     kept = {step for path in options.keep for step in _steps_of(path, store)}
     limit = time.time() - options.unused_for * DAY
-    freed = 0
+    freed = leased = 0
     for step in store.steps():
-        folder = store.artifacts / step
-        if step in kept or folder.stat().st_mtime > limit:
-            continue
-        size = _bytes(folder)
-        if not options.dry_run:
-            store.discard(step)
-        freed += size
-        print(f"{'would remove' if options.dry_run else 'removed'}  {step[:24]}")
-    for folder in store.leftovers(limit):
-        size = _bytes(folder)
-        if not options.dry_run:
-            store.remove_leftover(folder)
-            if folder.exists():  # a run uses it again
+        with store.leases.closed():
+            if step in kept or store.last_used(step) > limit:
                 continue
+            folder = store.artifacts / step
+            if store.is_leased(folder):
+                leased += 1
+                continue
+            folder = folder if options.dry_run else store.put_aside(step)
+        freed += _bytes(folder)
+        if not options.dry_run:
+            disk.remove_tree(folder)
+        print(f"{'would remove' if options.dry_run else 'removed'}  {step[:24]}")
+    if leased:
+        print(f"{leased} artifacts are kept, because runs that are under way read them")
+    for folder in store.leftovers(limit):
+        with store.leases.closed():
+            if store.is_leased(folder):
+                continue
+            size = _bytes(folder)
+            if not options.dry_run:
+                store.remove_leftover(folder)
+                if folder.exists():  # a run uses it again
+                    continue
         freed += size
         print(f"{'would remove' if options.dry_run else 'removed'}  {folder.relative_to(store.root)}")
     print(f"{_size(freed)} {'would be' if options.dry_run else ''} freed".replace("  ", " "))
@@ -192,8 +203,13 @@ def _steps_of(path: Path, store: Store) -> set[str]:
 
 
 def _bytes(folder: Path) -> int:
-    files = [folder] if folder.is_file() else [path for path in folder.rglob("*") if path.is_file()]
-    return sum(path.stat().st_size for path in files)
+    """The size of a file, or of all files in a folder, without those that another process removes."""
+    size = 0
+    below = [Path(root, name) for root, _, names in os.walk(folder) for name in names]
+    for path in (folder, *below):
+        with contextlib.suppress(FileNotFoundError):
+            size += path.stat().st_size if path.is_file() else 0
+    return size
 
 
 def _size(count: float) -> str:

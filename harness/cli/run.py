@@ -97,9 +97,12 @@ def carried_out(prepared: Prepared, store: Store, out: Path, options: argparse.N
 
     reporter = progress.reporter(sys.stderr)
     try:
-        with workers.of_engine(
-            store, options.engine, options.address, options.jobs, options.ship, options.fresh
-        ) as at_work:
+        with (
+            store.leases.held(prepared.plan.steps),
+            workers.of_engine(
+                store, options.engine, options.address, options.jobs, options.ship, options.fresh
+            ) as at_work,
+        ):
             outcome = suite_run.execute(
                 prepared, store, out, reporter, options.jobs or 1, options.fresh, options.replace,
                 options.keep_going, at_work,

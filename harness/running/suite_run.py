@@ -105,7 +105,7 @@ def _executed(
             )
         return content, [*known.values(), *at_scoring]
 
-    with IsolatedMeasures(store, limits) as isolated:
+    with IsolatedMeasures(store, limits) as isolated, store.leases.held(analyses):
         scoring = prepared.scoring._replace(plugin_measures=isolated.of(prepared.scoring.plugin_measures))
         every = {**planned.steps, **analyses}
         wanted = [*(target for target in targets if target not in failures), *analyses]
@@ -153,7 +153,7 @@ def _make_room(
             store.forget(step)
     store.forget_finished()
     reporter.planned(len(ancestors), sum(store.has(step) for step in ancestors))
-    for step in sorted(ancestors):  # before the work, so that a concurrent `cache gc` keeps them
+    for step in sorted(ancestors):  # the date of their last use, for a later `cache gc`
         store.touch(step)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import itertools
+import math
 import os
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
@@ -16,6 +17,7 @@ from harness.errors import ContractError, HarnessError
 from harness.steps import PartOfStep, ids_of_part, kinds
 from harness.store import disk, manifest, recorded
 from harness.store.file_digests import FileDigests
+from harness.store.leases import Leases
 from harness.store.manifest import MANIFEST, Artifact, Corrupt, Stamp
 from harness.types import JSON, Part
 
@@ -39,6 +41,7 @@ class Store:
         self.responses = root / "responses"  # the answers of services; made when a service is asked
         self.converted = root / "converted"  # models in other formats as safetensors; made when one is read
         self.unpushed = root / "unpushed"  # the names of steps that wait for a push; made when one waits
+        self.leases = Leases(root / "leases")
         self.remote: Remote | None = None  # where finished artifacts are shared
         self._verified: dict[str, tuple[tuple[str, int, int, int], ...]] = {}
 
@@ -112,14 +115,28 @@ class Store:
     def discard(self, step: str) -> None:
         """Remove an artifact. A rename takes it out of the store at once and whole; its files are deleted
         after that."""
+        disk.remove_tree(self.put_aside(step))
+
+    def put_aside(self, step: str) -> Path:
+        """Take an artifact out of the store, if it is there. Returns the path of its files, for the caller to
+        delete."""
         aside = self.removed / f"{step}.{os.getpid()}.{time.monotonic_ns()}"
         self._verified.pop(step, None)
-        with disk.explaining(self.root):
-            try:
-                disk.rename(self.artifacts / step, aside)
-            except FileNotFoundError:
-                return
-        disk.remove_tree(aside)
+        with disk.explaining(self.root), contextlib.suppress(FileNotFoundError):
+            disk.rename(self.artifacts / step, aside)
+        return aside
+
+    def is_leased(self, path: Path) -> bool:
+        """Whether a running process may still read an artifact, go on with a partial step, or read a model in
+        another format. A part of a step is read by who joins the step. Called while leases are `closed`."""
+        if path.parent == self.converted:
+            return bool(self.leases.live())
+        whole = step = path.name
+        if step.startswith(f"{PART}-"):
+            with contextlib.suppress(Corrupt):
+                record = manifest.read(step, self.artifacts / step).record
+                whole = record.of if isinstance(record, PartOfStep) else step
+        return self.leases.name(whole)
 
     def touch(self, step: str) -> None:
         """Note that an artifact was used, for `cache gc`."""
@@ -127,6 +144,13 @@ class Store:
             os.utime(self.artifacts / step)
         except OSError:  # the store may be read-only
             return
+
+    def last_used(self, step: str) -> float:
+        """When an artifact was used last, in seconds since 1970; infinity if it is not in the store."""
+        try:
+            return (self.artifacts / step).stat().st_mtime
+        except FileNotFoundError:
+            return math.inf
 
     def steps(self) -> list[str]:
         return sorted(path.name for path in self.artifacts.iterdir())
