@@ -54,13 +54,13 @@ def has_run(board: Leaderboard, row: Row) -> bool:
 
 def files(board: Leaderboard, row: Row) -> Iterator[str]:
     """The files of a row that differ from what the row cites, or are missing. A leaderboard may come without
-    its runs."""
+    its runs and judgements."""
     for kind, cited in sorted(row.files.items()):
         path = cited_files.within(board.folder, cited.path)
         if path is None:
             yield f"{cited.path}: lies outside of the leaderboard's folder"
         elif not path.is_file():
-            if kind != "run" or path.exists() or path.is_symlink():
+            if kind == "per_query" or path.exists() or path.is_symlink():
                 yield f"{cited.path}: {'is no file' if path.exists() else 'is missing'}, and the row cites it"
         elif (digest := disk.sha256(path)) != cited.sha256:
             yield f"{cited.path}: its SHA-256 is {digest}, the row cites {cited.sha256}"

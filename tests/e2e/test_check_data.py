@@ -77,6 +77,6 @@ def test_all_faults_of_all_files_are_told_at_once(tmp_path, capsys, monkeypatch)
         "two/qrels/test.tsv:3: query 'q1' and passage 'p1' are already judged at line 2",
     ):
         assert place in err, place
-    assert "is already at" in err  # the id p1, beside the faults of lines
+    assert "one/corpus.jsonl:18: the id 'p" in err  # already there, beside the faults of lines
     assert "q2' is judged" not in err  # its line could not be read, so it may be there
     assert err.count("one/corpus.jsonl:1: ") == err.count("one/qrels/test.tsv:2: ") == 1

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from step_samples import COST, FACTS
 
 from harness import cli
 from harness.steps import PartOfStep
@@ -29,7 +30,7 @@ with Leases(Path(sys.argv[1])).held(["search-a"]):
 def make(store: Store, step: str, keyed: JSON = None) -> None:
     with store.claim(step, lambda: None) as folder:
         assert folder is not None
-        store.finish(step, keyed or {}, {}, {})
+        store.finish(step, keyed or {}, FACTS, COST)
 
 
 @pytest.fixture
