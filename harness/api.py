@@ -98,7 +98,10 @@ def run(
             for name, reason in objects:
                 reporter.note(f"{name} runs every time: {reason}")
             target = Path(out) if out is not None else _folder(loaded, isinstance(path, Mapping))
-            with workers.of_engine(artifacts, engine, address, jobs, ship, fresh) as at_work:
+            with (
+                artifacts.leases.held(prepared.plan.steps),
+                workers.of_engine(artifacts, engine, address, jobs, ship, fresh) as at_work,
+            ):
                 outcome = suite_run.execute(
                     prepared, artifacts, target, reporter, jobs or 1, fresh, replace, workers=at_work
                 )

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from itertools import islice
+from pathlib import Path
+from typing import NoReturn, TypeVar
 
 from harness.problems import Keys, Place, Problem
 
 T = TypeVar("T")
+SHOWN = 10  # faults of one file that a message names
 # Control characters, and characters that cannot be seen or change the direction of a text. The joiners 200c
 # and 200d belong to the spelling of some scripts, and stand only between other than ASCII characters there.
 CONTROLS = re.compile(
@@ -48,6 +51,21 @@ class Problems(HarnessError):
     @property
     def problems(self) -> tuple[Problem, ...]:
         return self._problems
+
+
+class Fault(HarnessError):
+    """A line of a user's file, or a row of a Parquet file, that cannot be read."""
+
+    def __init__(self, file: Path, line: int, what: str) -> None:
+        super().__init__(f"{file}:{line}: {what}")
+        self.file, self.line = file, line
+
+
+def refuse_all(texts: Iterable[str], count: int, of: str = "such faults") -> NoReturn:
+    """Raises Problems for the first `SHOWN` of `count` faults, which `texts` yields one by one."""
+    shown = list(islice(texts, SHOWN))
+    more = [f"and {count - len(shown):,} more {of}"] if count > len(shown) else []
+    raise Problems([*shown, *more])
 
 
 class NoLanguage(HarnessError):

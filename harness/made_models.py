@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -53,14 +53,15 @@ class Planned(str):
 
     step: str  # the step that trains the model, or that chooses its checkpoint
     part: str
+    recipe: Mapping[str, JSON]  # the parameters of its trainer
 
-    def __new__(cls, step: str, part: str) -> Planned:
+    def __new__(cls, step: str, part: str, recipe: Mapping[str, JSON]) -> Planned:
         planned = super().__new__(cls, shown(step, part))
-        planned.step, planned.part = step, part
+        planned.step, planned.part, planned.recipe = step, part, recipe
         return planned
 
-    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
-        return self.step, self.part
+    def __getnewargs__(self) -> tuple[str, str, Mapping[str, JSON]]:  # type: ignore[override]
+        return self.step, self.part, self.recipe
 
 
 def shown(step: str, part: str) -> str:

@@ -32,6 +32,14 @@ class Problem(NamedTuple):
         return ": ".join(part for part in parts if part)
 
 
+class Named(NamedTuple):
+    """A name that a suite refers to, and where it stands."""
+
+    place: Place
+    path: Keys
+    name: str
+
+
 class Need(NamedTuple):
     """A thing that a run requires and that is missing here."""
 
@@ -48,6 +56,12 @@ class Need(NamedTuple):
             return self.text
         method = " ".join(filter(None, (f"'{self.method}'", self.text)))
         return f"{method} needs {', '.join(self.modules)}; install it with: {self.command}"
+
+
+def by_place(problem: Problem) -> tuple[str, int, str]:
+    """The key by which problems are sorted as their file is read."""
+    file, line = ("", 0) if problem.place is None else (str(problem.place.file), problem.place.line)
+    return file, line, str(problem)
 
 
 def dotted(path: Keys) -> str:

@@ -147,6 +147,7 @@ class Retriever(Record):
     units: tuple[Unit, ...] = ("passage", "document")
     queries: tuple[Form, ...] = ("text",)  # the forms of a query that the retriever takes
     from_word: FromWord | None = None  # the words of `harness eval` that it knows beside its name
+    precomputed: bool = False  # whether it reads hits or vectors of queries that were made before: no latency
     first: bool = False  # whether `harness eval` gives a re-ranker the hits of this retriever
     index_bytes: IndexBytesOf | None = None  # for the dry run
     # the file of a suite's `negatives: {file: ...}` -> the parameters with which this retriever reads it

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
 from contextvars import ContextVar
 from pathlib import Path
 from typing import NamedTuple
@@ -24,6 +25,9 @@ class StepContext(NamedTuple):
     converted: Converted | None = None
     # what a method does that no key holds, such as "reads files"; its results are removed after the run
     unkeyed: set[str] | None = None
+    left_out: Mapping[
+        Path, Set[int]
+    ] = {}  # lines with faults, which are read as empty to find the next fault
 
 
 # Threads that a method starts do not see it; a method reads it where it is made or opened.

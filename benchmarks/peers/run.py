@@ -19,9 +19,9 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "plugins")]
 
 from standins import models, peers  # noqa: E402
 
+from harness.toolkit.neural import known_encoders as dense  # noqa: E402
 from harness_colbert import registry as colbert  # noqa: E402
 from harness_crossencoder import registry as crossencoder  # noqa: E402
-from harness_dense import registry as dense  # noqa: E402
 from harness_splade import registry as splade  # noqa: E402
 
 REGISTRIES = {"dense": dense, "splade": splade, "colbert": colbert, "crossencoder": crossencoder}

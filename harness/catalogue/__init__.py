@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import pluggy
 
 from harness import hookspecs, records
-from harness.catalogue import entry_points
+from harness.catalogue import code_by_content, entry_points
 from harness.catalogue.entry_points import EntryPoint
 from harness.errors import HarnessError
 from harness.plugin import API
@@ -93,7 +93,9 @@ class Catalogue:
 
 def load() -> Catalogue:
     """The catalogue of all installed plugins. A plugin that fails to load is kept with its error."""
-    return collect(entry_points.find(hookspecs.PROJECT))
+    points = list(entry_points.find(hookspecs.PROJECT))
+    code_by_content.install(point.module for point in points)
+    return collect(points)
 
 
 def current() -> Catalogue:

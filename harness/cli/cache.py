@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import time
 from pathlib import Path
 
 from harness import api, catalogue, user_cache
 from harness.cli import arguments as shared
-from harness.errors import HarnessError, StoreError
+from harness.errors import HarnessError, StoreError, printable
 from harness.running import preparation
+from harness.store import disk
 from harness.store.artifacts import Store
 from harness.store.manifest import Corrupt
 from harness.store.remote import Damaged, Remote
@@ -65,7 +67,8 @@ def ls(options: argparse.Namespace) -> int:
             continue
         size = int(artifact.cost["bytes"])
         total += size
-        method = str(artifact.keyed.get("method", {}).get("name", ""))
+        named = artifact.keyed.get("method")
+        method = printable(str(named.get("name", ""))) if isinstance(named, dict) else ""
         used = time.strftime("%Y-%m-%d", time.localtime(artifact.folder.stat().st_mtime))
         kind, _, key = step.partition("-")
         print(f"{kind:10}  {key[:12]}  {method:16}  {_size(size):>9}  used {used}")
@@ -95,7 +98,7 @@ def push(options: argparse.Namespace) -> int:
     steps = sorted({step for path in options.suites for step in _steps_of(path, store)}) or store.steps()
     pushed = push_all(store, steps, print)
     print(f"{len(pushed)} artifacts pushed to {remote.address}")
-    return 0
+    return 1 if remote.is_behind else 0
 
 
 def pull(options: argparse.Namespace) -> int:
@@ -138,22 +141,31 @@ def gc(options: argparse.Namespace) -> int:
         raise StoreError(f"{store.root}: is read-only, so that nothing can be removed; make it writable")
     kept = {step for path in options.keep for step in _steps_of(path, store)}
     limit = time.time() - options.unused_for * DAY
-    freed = 0
+    freed = leased = 0
     for step in store.steps():
-        folder = store.artifacts / step
-        if step in kept or folder.stat().st_mtime > limit:
-            continue
-        size = _bytes(folder)
-        if not options.dry_run:
-            store.discard(step)
-        freed += size
-        print(f"{'would remove' if options.dry_run else 'removed'}  {step[:24]}")
-    for folder in store.leftovers(limit):
-        size = _bytes(folder)
-        if not options.dry_run:
-            store.remove_leftover(folder)
-            if folder.exists():  # a run uses it again
+        with store.leases.closed():
+            if step in kept or store.last_used(step) > limit:
                 continue
+            folder = store.artifacts / step
+            if store.is_leased(folder):
+                leased += 1
+                continue
+            folder = folder if options.dry_run else store.put_aside(step)
+        freed += _bytes(folder)
+        if not options.dry_run:
+            disk.remove_tree(folder)
+        print(f"{'would remove' if options.dry_run else 'removed'}  {step[:24]}")
+    if leased:
+        print(f"{leased} artifacts are kept, because runs that are under way read them")
+    for folder in store.leftovers(limit):
+        with store.leases.closed():
+            if store.is_leased(folder):
+                continue
+            size = _bytes(folder)
+            if not options.dry_run:
+                store.remove_leftover(folder)
+                if folder.exists():  # a run uses it again
+                    continue
         freed += size
         print(f"{'would remove' if options.dry_run else 'removed'}  {folder.relative_to(store.root)}")
     print(f"{_size(freed)} {'would be' if options.dry_run else ''} freed".replace("  ", " "))
@@ -166,7 +178,7 @@ def _gc_remote(options: argparse.Namespace) -> int:
     if options.unused_for < 1:
         raise HarnessError("--unused-for: of a remote is at least 1, because runs may be pushing to it")
     if options.keep:
-        raise HarnessError("--keep: is of a store; all finished artifacts of a remote are kept")
+        raise HarnessError("--keep: is for a local store; a remote keeps all finished artifacts")
     remote, limit = _remote(options), time.time() - options.unused_for * DAY
     entries = remote_cleaning.unneeded(remote, limit)
     if options.dry_run:
@@ -191,8 +203,13 @@ def _steps_of(path: Path, store: Store) -> set[str]:
 
 
 def _bytes(folder: Path) -> int:
-    files = [folder] if folder.is_file() else [path for path in folder.rglob("*") if path.is_file()]
-    return sum(path.stat().st_size for path in files)
+    """The size of a file, or of all files in a folder, without those that another process removes."""
+    size = 0
+    below = [Path(root, name) for root, _, names in os.walk(folder) for name in names]
+    for path in (folder, *below):
+        with contextlib.suppress(FileNotFoundError):
+            size += path.stat().st_size if path.is_file() else 0
+    return size
 
 
 def _size(count: float) -> str:

@@ -17,6 +17,7 @@ from harness.plan.graph import Plan, Step
 from harness.running import preparation
 from harness.steps import Make, Train
 from harness.steps.read import Read
+from harness.steps.record import methods_in
 from harness.store.artifacts import Store
 from harness.store.manifest import Corrupt
 from harness.suite import Changes
@@ -25,6 +26,7 @@ from harness.types import JSON
 Costs = dict[tuple[str, Alike], dict[tuple[int, int], float]]  # dataset and key: seconds by size
 # Numbers of queries and passages. Only one of the two grows at a time, to show how a cost grows with each.
 # The queries grow first, because searches are no longer measured once an index takes long.
+SHORT = ((2, 64), (16, 512))  # of an estimate without `--calibrate`: seconds a step, most of them its start
 LEVELS = ((2, 64), (16, 64), (128, 64), (128, 512), (128, 4096), (128, 32768), (128, 262144))
 ENOUGH = 1.0  # a step's cost is known if it took this many seconds more than `TIMES` its shortest time
 TIMES = 2.0  # the times of the same step may differ by this factor
@@ -35,15 +37,16 @@ LONGEST = 60.0  # nor is one that took more by the clock, which a busy machine m
 
 def calibrate(
     suite: Path, catalogue: Catalogue, store: Store, changes: Changes, only: Sequence[str],
-    planned: Plan, todo: Iterable[str], reporter: Reporter,
+    planned: Plan, todo: Iterable[str], reporter: Reporter, levels: Sequence[tuple[int, int]] = LEVELS,
 ) -> dict[str, str]:  # fmt: skip
     """Run steps like those in `todo` on parts of the datasets, and leave their artifacts in the store. The
     parts grow until the work of each step takes clearly longer than its start. At the smallest size, a step
     spends nearly all of its time on its start. Returns the name of the dataset for the id of each corpus of
-    these parts."""
+    these parts. With `SHORT` levels, nothing is trained, made, downloaded
+    or paid for."""
     corpora: dict[str, str] = {}
     costs: Costs = {_name(planned.steps[step], planned): {} for step in todo}
-    for queries, passages in LEVELS:
+    for queries, passages in levels:
         smaller = changes._replace(
             limit=min(queries, changes.limit or queries), sample=min(passages, changes.sample or passages)
         )
@@ -53,7 +56,7 @@ def calibrate(
             reporter.note(f"calibration: {error}")
             return corpora
         corpora |= {item.parts.corpus.step: name for name, item in trial.collections.items() if item.parts}
-        wanted = _wanted(trial, costs, store, passages)
+        wanted = _wanted(trial, costs, store, passages, levels is SHORT)
         if not wanted:
             return corpora
         reporter.note(f"calibration: {len(wanted)} steps with {queries} queries and {passages:,} passages")
@@ -72,16 +75,23 @@ def _name(step: Step, plan: Plan) -> tuple[str, Alike]:
     return step.dataset, alike(step.record, record_in(plan.steps))
 
 
-def _wanted(trial: Plan, costs: Costs, store: Store, passages: int) -> list[Step]:
+def _wanted(trial: Plan, costs: Costs, store: Store, passages: int, short: bool) -> list[Step]:
     """The steps to measure. Of several steps that read a trained model and cost alike, only one is measured,
     so that only one model is trained."""
     wanted: dict[tuple[str, Alike] | str, Step] = {}
     for step in trial.steps.values():
         if _is_wanted(step, trial, costs, store, passages):
             ancestors = trial.ancestors([step.id])
-            trains = any(isinstance(trial.steps[name].record, Train) for name in ancestors)
-            wanted.setdefault(_name(step, trial) if trains else step.id, step)
+            trained = any(isinstance(trial.steps[name].record, Train) for name in ancestors)
+            if not short or not any(_is_dear(trial.steps[name]) for name in ancestors):
+                wanted.setdefault(_name(step, trial) if trained else step.id, step)
     return list(wanted.values())
+
+
+def _is_dear(step: Step) -> bool:
+    """Whether a user must ask for a step's trial: it trains, it makes a collection, or it pays a service."""
+    pays = any("service" in method.given for method in methods_in(step.record))
+    return pays or isinstance(step.record, Train | Make)
 
 
 def _is_wanted(step: Step, trial: Plan, costs: Costs, store: Store, passages: int) -> bool:

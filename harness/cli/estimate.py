@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
@@ -17,7 +18,8 @@ from harness.running import index_disk
 from harness.running.preparation import Prepared
 from harness.steps.read import Read
 from harness.store.artifacts import Store
-from harness.store.remote import Damaged, Listed, Refused, Remote
+from harness.store.recorded import Listed
+from harness.store.remote import Damaged, Refused, Remote
 from harness.store.remote_speed import fetch_seconds, push_seconds
 
 
@@ -48,14 +50,16 @@ def listing(prepared: Prepared, store: Store, options: argparse.Namespace) -> li
             with_rebuilds(planned.steps, data, lambda failures: None, store, reporter, options.jobs or 1)
         todo = [step for step in planned.steps if step in ancestors and not store.has(step)]
         trials = {}
-        if options.calibrate:
+        untried = [item.step.id for item in estimates(planned, read_all(store), todo) if item.seconds is None]
+        if options.calibrate or untried:
             from harness import catalogue
-            from harness.cli.calibration import calibrate
+            from harness.cli import calibration
 
-            with _pushing_nothing(store):
-                trials = calibrate(
+            levels = calibration.LEVELS if options.calibrate else calibration.SHORT
+            with _pushing_nothing(store), contextlib.nullcontext() if options.calibrate else _offline():
+                trials = calibration.calibrate(
                     options.suite, catalogue.load(), store, shared.changes_of(options), options.only,
-                    planned, todo, reporter,
+                    planned, todo if options.calibrate else untried, reporter, levels,
                 )  # fmt: skip
     finally:
         reporter.close()
@@ -64,6 +68,20 @@ def listing(prepared: Prepared, store: Store, options: argparse.Namespace) -> li
         item if item.bytes is not None else item._replace(bytes=stated.get(item.step.id))
         for item in estimates(planned, read_all(store), todo, trials)
     ]
+
+
+@contextlib.contextmanager
+def _offline() -> Iterator[None]:
+    """A block in which new workers download no models."""
+    before = os.environ.get("HF_HUB_OFFLINE")
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["HF_HUB_OFFLINE"]
+        else:
+            os.environ["HF_HUB_OFFLINE"] = before
 
 
 @contextlib.contextmanager
@@ -97,13 +115,14 @@ def table(listed: Sequence[Estimate], jobs: int, free: float) -> Iterator[str]:
         yield f"{many}: {_duration(sum(seconds))} of work on a free machine, {written} on disk{known}"
         yield f"{processor} of processor time"
     else:
-        yield f"{many}, and the cost of none of them is known"
+        yield f"{many}; none of them has run here, and none could be tried"
     if jobs > 1 and len(unknown) < len(listed):
         yield f"with {jobs} at once at least {_duration(max(longest, sum(seconds) / jobs))}"
     yield f"{_size(free)} are free where the store is"
     if unknown:
-        advice = "add --calibrate, or try them with --limit or --sample first"
-        yield f"{len(unknown)} steps are of methods that have not run here; {advice}"
+        advice = "add --calibrate, or run them with --limit or --sample first"
+        what = "train, make a collection, ask a service, or lack something here"
+        yield f"{len(unknown)} steps could not be tried: they {what}; {advice}"
 
 
 def transfer(listed: Sequence[Estimate], prepared: Prepared, store: Store, ray: bool) -> Iterator[str]:

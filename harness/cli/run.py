@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
     records = catalogue.load()
     prepared = preparation.read(options.suite, records, store, options.only, shared.changes_of(options))
     if options.estimate and not options.dry_run:
-        raise HarnessError("--estimate: is of a plan that is not run; add --dry-run")
+        raise HarnessError("--estimate: is for a plan that is not run; add --dry-run")
     if options.calibrate and not options.estimate:
         raise HarnessError("--calibrate: is for an estimate; add --dry-run --estimate")
     if options.estimate:
@@ -97,9 +97,12 @@ def carried_out(prepared: Prepared, store: Store, out: Path, options: argparse.N
 
     reporter = progress.reporter(sys.stderr)
     try:
-        with workers.of_engine(
-            store, options.engine, options.address, options.jobs, options.ship, options.fresh
-        ) as at_work:
+        with (
+            store.leases.held(prepared.plan.steps),
+            workers.of_engine(
+                store, options.engine, options.address, options.jobs, options.ship, options.fresh
+            ) as at_work,
+        ):
             outcome = suite_run.execute(
                 prepared, store, out, reporter, options.jobs or 1, options.fresh, options.replace,
                 options.keep_going, at_work,

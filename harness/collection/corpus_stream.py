@@ -14,7 +14,7 @@ from harness.collection.background import behind
 from harness.collection.corpus_rows import groups, joined
 from harness.collection.record_batches import Writer
 from harness.collection.string_order import like_next
-from harness.errors import HarnessError
+from harness.errors import HarnessError, refuse_all
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -143,10 +143,16 @@ def _starts(owners: pa.Array, last: tuple[str, str] | None) -> NDArray[np.bool_]
 
 def _check_ids(ids: pa.Array, done: int, locate: Locate) -> None:
     wrong = pc.fill_null(pc.or_(pc.equal(ids, ""), pc.match_substring_regex(ids, WHITE_SPACE)), True)
-    if (row := wrong.index(True).as_py()) >= 0:
-        id = ids[row].as_py()
-        fault = f"{id!r} has white space in it; no TREC run can hold it" if id else "is empty"
-        raise HarnessError(f"{locate(done + row)}: the passage id {fault}; give every passage another one")
+    rows = np.flatnonzero(wrong.to_numpy(zero_copy_only=False))
+    if len(rows):
+        named = ((row, ids[row].as_py()) for row in rows.tolist())
+        texts = (
+            f"{locate(done + row)}: the passage id "
+            + (f"{id!r} has white space in it; no TREC run can hold it" if id else "is empty")
+            + "; give every passage another one"
+            for row, id in named
+        )
+        refuse_all(texts, len(rows))
 
 
 def _check_titles(
@@ -164,8 +170,9 @@ def _check_titles(
     changes[1:] = ~like_next(titles)
     wrong = np.flatnonzero(changes & ~starts)
     if len(wrong):
-        row = int(wrong[0])
-        raise HarnessError(
+        texts = (
             f"{locate(done + row)}: document '{owners[row].as_py()}' has another title here than at "
             f"{locate(done + row - 1)}; give all passages of a document the same title"
+            for row in wrong.tolist()
         )
+        refuse_all(texts, len(wrong))

@@ -16,7 +16,7 @@ from harness.collection.corpus_stream import DOCUMENTS, PASSAGES, Locate, Progre
 from harness.collection.record_batches import Blocks, streamed
 from harness.collection.string_order import ascending, first_of_equals, ranks_of
 from harness.contracts import ColumnarSource, Source
-from harness.errors import HarnessError
+from harness.errors import refuse_all
 from harness.types import JSON
 
 if TYPE_CHECKING:
@@ -115,17 +115,19 @@ def _check_places(rows: Streamed, locate: Locate) -> None:
     same = np.flatnonzero(inside & (before == here) & (here >= 0))
     mixed = np.flatnonzero(inside & ((before < 0) != (here < 0)))
     if len(same):
-        row = int(same[0])
-        raise HarnessError(
+        texts = (
             f"{locate(row + 1)}: this passage has the place {int(here[row])} in its document, and so has "
             f"{locate(row)}; number the passages of a document differently"
+            for row in same.tolist()
         )
+        refuse_all(texts, len(same))
     if len(mixed):
-        row = int(mixed[0])
-        raise HarnessError(
+        texts = (
             f"{locate(row + 1)}: of this passage and {locate(row)}, of the same document, only one has a "
             f"place in it; number all passages of a document or none"
+            for row in mixed.tolist()
         )
+        refuse_all(texts, len(mixed))
 
 
 def _id_ranks(ids: pa.ChunkedArray, locate: Locate) -> NDArray[np.int32]:
@@ -133,12 +135,12 @@ def _id_ranks(ids: pa.ChunkedArray, locate: Locate) -> NDArray[np.int32]:
     if same.any():
         ties = np.flatnonzero(same)
         first, second = order[ties], order[ties + 1]  # equal ids are in the order in which they came
-        tie = int(np.argmin(second))
-        id = ids[int(first[tie])].as_py()
-        raise HarnessError(
-            f"{locate(int(second[tie]))}: the id '{id}' is already at {locate(int(first[tie]))}; "
-            f"keep one of them"
+        texts = (
+            f"{locate(int(second[tie]))}: the id '{ids[int(first[tie])].as_py()}' is already at "
+            f"{locate(int(first[tie]))}; keep one of them"
+            for tie in np.argsort(second, kind="stable").tolist()
         )
+        refuse_all(texts, len(ties))
     return ranks_of(order)
 
 

@@ -59,7 +59,9 @@ def _judgement(path: Path, number: int, line: str, columns: int) -> Judgement:
     words = [word.strip() for word in line.split("\t")] if columns == BEIR else line.split()
     if len(words) != columns or not all(words):
         form = "query-id, corpus-id, score between tabs" if columns == BEIR else "query 0 passage grade"
-        raise HarnessError(f"{path}:{number}: expected `{form}`, got {len(words)} columns; mend the line")
+        raise HarnessError(f"{path}:{number}: expected `{form}`, got {len(words)} columns; correct the line")
     if not GRADE.fullmatch(words[-1]):
-        raise HarnessError(f"{path}:{number}: the grade '{words[-1]}' is no whole number; mend the line")
+        raise HarnessError(
+            f"{path}:{number}: the grade must be a whole number, got '{words[-1]}'; correct the line"
+        )
     return Judgement(words[0], words[-2], int(words[-1]))

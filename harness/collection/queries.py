@@ -11,7 +11,15 @@ import numpy as np
 import pyarrow as pa
 
 from harness.collection.lines import check_words
-from harness.errors import ContractError, HarnessError, check_is, check_several, converting, each
+from harness.errors import (
+    ContractError,
+    HarnessError,
+    check_is,
+    check_several,
+    converting,
+    each,
+    refuse_all,
+)
 from harness.types import JSON, Judgement, Query
 
 if TYPE_CHECKING:
@@ -57,15 +65,18 @@ def write_queries(queries: Iterable[Query], folder: Path) -> dict[str, JSON]:
     id."""
     rows = list(each(queries, Query, "a dataset's queries"))
     seen: set[str] = set()
+    wrong: list[str] = []
     for number, query in enumerate(rows, start=1):
         check_is(query.id, str, "ids of queries")
         check_is(query.text, str, "texts of queries")
         check_several(query.slices, "the slices of a query")
         if not query.id:
-            raise HarnessError(f"queries: query {number} has an empty id; give every query one")
-        if query.id in seen:
-            raise HarnessError(f"queries: the id '{query.id}' occurs twice; keep one of the two queries")
+            wrong.append(f"queries: query {number} has an empty id; give every query one")
+        elif query.id in seen:
+            wrong.append(f"queries: the id '{query.id}' occurs twice; keep one of the two queries")
         seen.add(query.id)
+    if wrong:
+        refuse_all(wrong, len(wrong))
     check_words([query.id for query in rows], "query id")
     columns = zip(*rows, strict=True) if rows else [[]] * len(_QUERY)
     arrays = []
@@ -163,11 +174,12 @@ def _refuse_twice(judgements: Judgements) -> None:
     order = np.argsort(pairs, kind="stable")
     twice = np.flatnonzero(np.diff(pairs[order]) == 0)
     if len(twice):
-        row = int(order[twice + 1].min())
-        raise HarnessError(
+        texts = (
             f"judgements: query '{judgements.query_ids[judgements.query[row]]}' and passage "
             f"'{judgements.passage_ids[judgements.passage[row]]}' are judged twice; keep one of the two"
+            for row in np.sort(order[twice + 1]).tolist()
         )
+        refuse_all(texts, len(twice))
 
 
 def _coded(codes: NDArray[np.int32], ids: list[str]) -> pa.DictionaryArray:

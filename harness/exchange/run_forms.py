@@ -251,7 +251,7 @@ def _explain(path: Path, form: str) -> NoReturn:
         if "rank" not in columns:
             continue
         if not RANK.fullmatch(words[2]):
-            refuse(f"the rank '{words[2]}' is no whole number")
+            refuse(f"the rank must be a whole number, got '{words[2]}'")
         before = ranks.setdefault((query, int(words[2])), number)
         if before != number:
             refuse(f"the query '{query}' has the rank {words[2]} in line {before} already")

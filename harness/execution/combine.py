@@ -15,10 +15,10 @@ from harness.collection.judgements import excluded_positions
 from harness.collection.queries import Queries
 from harness.contracts import Searcher
 from harness.errors import ContractError
-from harness.execution import checked, folding, rewrite
+from harness.execution import checked, folding, latency, rewrite
 from harness.execution.search import QUERIES
 from harness.execution.task import Outcome, Task, Texts
-from harness.steps.combine import Combine, Mixing, Pick, Tuned
+from harness.steps.combine import Combine, Mixing, Pick
 from harness.steps.texts import IndexedRetriever
 from harness.store import hits_files
 from harness.types import Hits, Rewritten, Unit
@@ -26,50 +26,60 @@ from harness.types import Hits, Rewritten, Unit
 if TYPE_CHECKING:
     from harness.types import Ints
 
+ALL = slice(None)
 REMEMBERED = 1 << 24  # scores that are remembered at most, of 12 bytes each
 
 
 def combine(step: Combine, task: Task) -> Outcome:
-    merged = combiner(step, task, None if step.tuned is None else step.tuned.parameter)
+    tuned, ids = step.tuned, task.queries(step.queries).ids
+    merged = combiner(step, task, None if tuned is None else tuned.parameter)
+    tuning = {"value": None, "folds": None} if tuned is None else task.read(tuned.choice).facts["tuning"]
+    folds = tuning["folds"] or [tuning["value"]]
+    value_of = np.array(folds, object)[folding.folds(ids, len(folds))]  # object[Q]
     began = time.perf_counter()
-    hits = merged(None) if step.tuned is None else _tuned(step, step.tuned, task, merged)
+    hits = _by_query(value_of, {value: merged(value) for value in dict.fromkeys(folds)}, step.unit)
     seconds = time.perf_counter() - began
-    inputs = [task.hits(ref) for ref in step.hits]
-    checked.check_only_found(hits, inputs, task.corpus(step.corpus))
+    checked.check_only_found(hits, [task.hits(ref) for ref in step.hits], task.corpus(step.corpus))
     facts = hits_files.save(task.folder, hits, step.corpus, step.queries)
-    return Outcome(facts, {"queries": len(hits.passages), "combine_seconds": seconds})
+
+    def ask(query: int) -> Hits:
+        return merged(value_of[query], slice(query, query + 1))
+
+    sample = latency.measured(task, len(ids), ask, seconds)
+    return Outcome(facts, {"queries": len(hits.passages), "combine_seconds": seconds, **sample})
 
 
-def combiner(step: Mixing[Any], task: Task, parameter: str | None) -> Callable[[Any], Hits]:
-    """A function that combines the step's inputs. Its argument is the value of `parameter` (None: the one
-    that the method has). The inputs are read once, and further scores of retrievers are computed once."""
+def combiner(step: Mixing[Any], task: Task, parameter: str | None) -> Callable[..., Hits]:
+    """A function that combines the step's inputs. Its arguments are the value of `parameter` (None: the one
+    that the method has) and, if only some queries are wanted, their rows. The inputs are read once, and
+    further scores of retrievers for all queries are computed once."""
     read, queries, depth = task.corpus(step.corpus), task.queries(step.queries), step.depth
     inputs = [task.hits(ref) for ref in step.hits]
     # a combiner that spreads a document over its passages may bring an excluded passage back
     excluded = excluded_positions(read, queries, step.unit)
     extra = max((len(item) for item in excluded), default=0) if excluded else 0
     again = {item.input: _opened_again(task, item.searcher, queries) for item in step.within}
-    rescore = _Remembered(functools.partial(_rescored, task, again, queries))
+    ask = functools.partial(_rescored, task, again, queries)
+    rescore = _Remembered(ask)
     structure = read.structure()
 
-    def merged(value: Any) -> Hits:
-        method = task.built(step.method, **({} if value is None or parameter is None else {parameter: value}))
-        more = (rescore,) if again else ()
-        hits = method.combine(inputs, depth + extra, structure, *more)
+    @functools.cache
+    def built(value: Any) -> Any:
+        return task.built(step.method, **({} if value is None or parameter is None else {parameter: value}))
+
+    def merged(value: Any, rows: slice = ALL) -> Hits:
+        some = [each._replace(passages=each.passages[rows], scores=each.scores[rows]) for each in inputs]
+
+        def rescore_some(number: int, positions: Ints, first: int = 0) -> Hits:
+            return ask(number, positions, rows.start + first)
+
+        more = () if not again else (rescore if rows == ALL else rescore_some,)
+        hits = built(value).combine(some, depth + extra, structure, *more)
         checked.check_unit(hits, step.unit)
-        return checked.canonical(hits, read, depth, len(queries.texts), depth + extra, excluded)
+        without = excluded[rows] if excluded else None
+        return checked.canonical(hits, read, depth, len(queries.texts[rows]), depth + extra, without)
 
     return merged
-
-
-def _tuned(step: Combine, tuned: Tuned, task: Task, merged: Callable[[Any], Hits]) -> Hits:
-    """The hits of each query, combined with the value that was found for that query."""
-    tuning = task.read(tuned.choice).facts["tuning"]
-    if tuning["folds"] is None:
-        return merged(tuning["value"])
-    fold_of = folding.folds(task.queries(step.queries).ids, len(tuning["folds"]))  # int[Q]
-    parts = {value: merged(value) for value in dict.fromkeys(tuning["folds"])}
-    return _by_query(np.array(tuning["folds"])[fold_of], parts, step.unit)
 
 
 def pick(step: Pick, task: Task) -> Outcome:
@@ -80,11 +90,14 @@ def pick(step: Pick, task: Task) -> Outcome:
     parts = {i: task.hits(step.trials[i]) for i in dict.fromkeys(of_fold)}
     hits = _by_query(np.array(of_fold)[fold_of], parts, step.unit)
     facts = hits_files.save(task.folder, hits, step.corpus, step.queries)
-    return Outcome(facts, {"queries": len(hits.passages), "combine_seconds": time.perf_counter() - began})
+    cost = {"queries": len(hits.passages), "combine_seconds": time.perf_counter() - began}
+    return Outcome(facts, {**cost, "no_latency": "folds"})  # no system has all these trials as its stages
 
 
 def _by_query(value_of: Any, parts: Mapping[Any, Hits], unit: Unit) -> Hits:
     """The hits of each query from the one of `parts` that `value_of` names for that query."""
+    if len(parts) == 1:
+        return next(iter(parts.values()))
     width = max(part.passages.shape[1] for part in parts.values())
     passages = np.full((len(value_of), width), -1, np.int64)
     scores = np.full((len(value_of), width), -np.inf, np.float32)

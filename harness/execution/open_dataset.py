@@ -26,7 +26,7 @@ from harness.store.artifacts import Store
 from harness.store.manifest import NOT_KEYED, REMOVED, Artifact, Corrupt, Stamp
 from harness.store.remote_transfer import fetch_missing, push_all
 from harness.suite import DatasetSpec, Suite
-from harness.types import JSON, Part
+from harness.types import JSON, PARTS, Part
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -84,7 +84,8 @@ def made_parts(
             raise Unavailable("\n".join(dict.fromkeys(failure.reason for failure in failures.values())))
         return read_parts(collection.steps, store)
 
-    return with_rebuilds(steps, targets, read, store, reporter)
+    with store.leases.held(steps):
+        return with_rebuilds(steps, targets, read, store, reporter)
 
 
 def read_parts(parts: Mapping[Part, str], store: Store) -> dict[Part, Artifact]:
@@ -95,11 +96,18 @@ def read_parts(parts: Mapping[Part, str], store: Store) -> dict[Part, Artifact]:
 def opened(parts: Mapping[Part, Artifact], policy: str, where: str) -> Opened:
     """A collection, read from its verified artifacts. `policy` says what happens to judgements of unknown
     passages (keep, drop, refuse); messages begin with `where`. Raises HarnessError for refused judgements,
-    and if the corpus has none of the judged passages."""
+    if the corpus has none of the judged passages, and if a dataset that is read from its plugin judges
+    queries that it does not have (a made one may have dropped them)."""
     corpus = Corpus(parts["corpus"].folder)
     queries = read_queries(parts["queries"].folder)
     judgements = read_judgements(parts["judgements"].folder)
     located = judging(corpus, queries, judgements, drop=policy == "drop")
+    read = all(parts[part].id.startswith(f"{part}-") for part in (PARTS[1], PARTS[2]))
+    if read and located.of_unknown_queries:
+        known = set(queries.ids)
+        unknown = [name for name in judgements.query_ids if name not in known]
+        what = f"{len(unknown)} judged queries are not among its queries, the first is '{unknown[0]}'"
+        raise HarnessError(f"{where}: {what}; a dataset yields judgements of its own queries alone")
     if len(located.missing) and policy == "refuse":
         first = judgements.passage_ids[located.missing[0]]
         what = f"{len(located.missing)} judged passages are not in the corpus, the first is '{first}'"
@@ -131,7 +139,7 @@ def opened(parts: Mapping[Part, Artifact], policy: str, where: str) -> Opened:
 def contents_of(artifact: Artifact) -> str:
     """One digest of all files of an artifact. It is equal for equal data, whatever plugin version made
     them."""
-    return keys.key({name: file["sha256"] for name, file in artifact.files.items()})
+    return keys.key({name: file.sha256 for name, file in artifact.files.items()})
 
 
 def place_of(collection: Collection) -> str:

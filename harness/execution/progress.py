@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Protocol
 
 from harness.errors import printable
@@ -45,16 +46,43 @@ class Silent:
     def close(self) -> None: ...
 
 
+@dataclass
+class _AtWork:
+    """A step at work, with what is known of its progress."""
+
+    step: Step
+    began: float
+    printed: float  # when its last line was printed
+    done: int | None = None
+    total: int | None = None
+    note: str = ""
+    # the first count that it reported, and when. The speed counts from there: before it lie what a killed run
+    # left, and loading
+    first: tuple[int, float] | None = None
+
+    def line(self, now: float) -> str:
+        if self.done is None or self.first is None:
+            return f"        {self.step.label}: at work for {_duration(now - self.began)}"
+        share = f" of {self.total:,} ({100 * self.done // self.total} %)" if self.total else ""
+        before, since = self.first
+        rate = (self.done - before) / (now - since) if self.done > before and now > since else 0.0
+        speed = f", {rate:,.0f} a second" if rate >= 1 else f", {60 * rate:,.1f} a minute" if rate else ""
+        left = f", {_duration((self.total - self.done) / rate)} left" if self.total and rate else ""
+        more = f", {self.note}" if self.note else ""
+        return f"        {self.step.label}: {self.done:,}{share}{speed}{left}{more}"
+
+
 class Lines(Silent):
-    """A reporter that prints a line when a step ends, and every `EVERY` seconds a line for a step at work."""
+    """A reporter that prints a line when a step ends, and every `EVERY` seconds a line for each step at work,
+    also for one that reports nothing."""
 
     def __init__(self, out: IO[str]) -> None:
         self.out = out
         self.total = self.count = 0
-        self.began: dict[str, float] = {}
-        self.printed: dict[str, float] = {}  # step -> when its last line was printed
-        self.first: dict[str, tuple[int, float]] = {}  # step -> the first count that it reported, and when
-        self.lock = threading.Lock()
+        self.at_work: dict[str, _AtWork] = {}
+        self.printed_scores: float | None = None
+        self.lock = threading.RLock()
+        self.ticker: threading.Thread | None = None
 
     def planned(self, total: int, reused: int) -> None:
         self.total = total - reused
@@ -64,23 +92,41 @@ class Lines(Silent):
         self.total = self.count + left
 
     def started(self, step: Step) -> None:
-        self.began[step.id] = self.printed[step.id] = time.monotonic()
+        now = time.monotonic()
+        with self.lock:
+            self.at_work[step.id] = _AtWork(step, now, now)
+            if self.ticker is None:
+                self.ticker = threading.Thread(target=self._tick, daemon=True)
+                self.ticker.start()
+
+    def _tick(self) -> None:
+        """Prints the lines that are due, as long as a step is at work."""
+        while True:
+            time.sleep(EVERY / 20)
+            with self.lock:
+                for item in self.at_work.values():
+                    self._print_due(item)
+                if not self.at_work:
+                    self.ticker = None
+                    return
+
+    def _print_due(self, item: _AtWork) -> None:
+        now = time.monotonic()
+        if now - item.printed > EVERY * 0.9:
+            item.printed = now
+            self.note(item.line(now))
 
     def progress(self, step: Step, done: int, total: int | None, note: str = "") -> None:
-        now = time.monotonic()
-        # the speed counts from the first report: before it lie what a killed run left, and loading
-        before, since = self.first.setdefault(step.id, (done, now))
-        if now - self.printed.get(step.id, now) > EVERY:
-            self.printed[step.id] = now
-            share = f" of {total:,} ({100 * done // total} %)" if total else ""
-            rate = (done - before) / (now - since) if done > before else 0.0
-            speed = f", {rate:,.0f} a second" if rate >= 1 else ""
-            left = f", {_duration((total - done) / rate)} left" if total and rate else ""
-            more = f", {note}" if note else ""
-            self.note(f"        {step.label}: {done:,}{share}{speed}{left}{more}")
+        with self.lock:
+            item = self.at_work.get(step.id)
+            if item is not None:
+                item.done, item.total, item.note = done, total, note
+                item.first = item.first or (done, time.monotonic())
+                self._print_due(item)
 
     def done(self, step: Step, reused: bool, compiled: float = 0.0) -> None:
-        taken = time.monotonic() - self.began.get(step.id, time.monotonic())
+        item = self.at_work.get(step.id)
+        taken = time.monotonic() - item.began if item else 0.0
         once = f", {compiled:.1f} s of it compiling, once a store" if compiled >= 1 else ""
         self._count(step, "made by another run" if reused else f"{taken:.1f} s{once}")
 
@@ -89,14 +135,16 @@ class Lines(Silent):
 
     def _count(self, step: Step, text: str) -> None:
         with self.lock:
+            self.at_work.pop(step.id, None)
             self.count += 1
             number = self.count
         self.note(f"[{number}/{max(number, self.total)}] {step.label}: {text}")
 
     def scored(self, done: int, total: int) -> None:
         now = time.monotonic()
-        if now - self.printed.setdefault("scored", now) > EVERY:
-            self.printed["scored"] = now
+        self.printed_scores = self.printed_scores or now
+        if now - self.printed_scores > EVERY:
+            self.printed_scores = now
             self.note(f"        scored {done} of {total} rows")
 
     def note(self, text: str) -> None:

@@ -2,15 +2,72 @@
 
 from __future__ import annotations
 
-from harness.collection import corpus, corpus_write, limited, queries
+import functools
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+from harness.collection import corpus, corpus_write, limited
 from harness.collection.limited import Limits
 from harness.collection.queries import write_judgements, write_queries
-from harness.errors import ContractError
+from harness.errors import SHOWN, ContractError, Fault, HarnessError, Problems
 from harness.execution.task import Outcome, Task
+from harness.step_context import CURRENT
 from harness.steps import read as steps
 from harness.steps.read import ReadCorpus, ReadJudgements, ReadQueries
 
+Step = TypeVar("Step")
 
+
+MOST = 100  # faults that are looked for in the files of one part
+SECONDS = 20.0  # after so long no file is read again for more faults
+
+
+def _with_every_fault(read: Callable[[Step, Task], Outcome]) -> Callable[[Step, Task], Outcome]:
+    """The reader of a part. If it finds a line with a fault, it reads again without that line, and so on, so
+    that the user hears of all faults of all its files at once."""
+
+    @functools.wraps(read)
+    def complete(step: Step, task: Task) -> Outcome:
+        faults: dict[Path, dict[int, str]] = {}
+        context, until = CURRENT.get(), time.monotonic() + SECONDS
+        while not faults or (sum(map(len, faults.values())) < MOST and time.monotonic() < until):
+            token = CURRENT.set(
+                context._replace(left_out={file: set(lines) for file, lines in faults.items()})
+            )
+            try:
+                outcome = read(step, task)
+                if not faults:
+                    return outcome
+                break
+            except Fault as fault:
+                lines = faults.setdefault(fault.file, {})
+                if fault.line in lines:  # the reader does not leave lines out
+                    break
+                lines[fault.line] = str(fault)
+            except (HarnessError, ContractError) as error:
+                if not faults:
+                    raise
+                further = [str(problem) for problem in error.problems] if isinstance(error, Problems) else []
+                raise Problems([*_listed(faults), *further]) from None
+            finally:
+                CURRENT.reset(token)
+        else:
+            raise Problems([*_listed(faults), "more faults may follow after these"])
+        raise Problems(_listed(faults))
+
+    return complete
+
+
+def _listed(faults: Mapping[Path, Mapping[int, str]]) -> Iterator[str]:
+    for file, lines in faults.items():
+        yield from list(lines.values())[:SHOWN]
+        if len(lines) > SHOWN:
+            yield f"{file}: and {len(lines) - SHOWN} more"
+
+
+@_with_every_fault
 def read_corpus(step: ReadCorpus, task: Task) -> Outcome:
     source, limits = task.built(step.method), _limits(step.limits)
     if limits.passages is None:
@@ -19,22 +76,16 @@ def read_corpus(step: ReadCorpus, task: Task) -> Outcome:
     return Outcome(corpus_write.write_rows(sample.rows(), sample.locate, task.folder, task.progress), {})
 
 
+@_with_every_fault
 def read_queries(step: ReadQueries, task: Task) -> Outcome:
     source = task.built(step.method)
     return Outcome(write_queries(limited.queries(source, _limits(step.limits)), task.folder), {})
 
 
+@_with_every_fault
 def read_judgements(step: ReadJudgements, task: Task) -> Outcome:
-    """Write the judgements of a dataset. Raises ContractError for a judgement of a query that the dataset
-    does not have."""
     source = task.built(step.method)
-    facts = write_judgements(limited.judgements(source, _limits(step.limits)), task.folder)
-    query_ids = {query.id for query in source.queries()}
-    unknown = [query for query in queries.read_judgements(task.folder).query_ids if query not in query_ids]
-    if unknown:
-        what = f"{len(unknown)} judged queries are not among its queries, the first is '{unknown[0]}'"
-        raise ContractError(f"{what}; a dataset yields judgements of its own queries alone")
-    return Outcome(facts, {})
+    return Outcome(write_judgements(limited.judgements(source, _limits(step.limits)), task.folder), {})
 
 
 def _limits(limits: steps.Limits | None) -> Limits:

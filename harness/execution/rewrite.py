@@ -11,6 +11,7 @@ import numpy as np
 from harness.collection.queries import Queries
 from harness.contracts import IdSearcher, Reporting, Searcher, TermSearcher, VectorSearcher, Writer
 from harness.errors import ContractError, check_is
+from harness.execution import latency
 from harness.execution.task import Outcome, Task, reported
 from harness.steps import results
 from harness.steps.record import Ref
@@ -31,21 +32,25 @@ def rewrite(step: Rewrite, task: Task) -> Outcome:
     searcher = None if step.searcher is None else _opened(step.searcher, form, task)
     writer: Writer = task.built(step.method).open(texts, index_folder, searcher)
     feedback = None if step.hits is None else task.hits(step.hits)
+
+    def write(rows: slice) -> Rewritten:
+        hits = feedback and Hits(
+            np.asarray(feedback.passages[rows]), np.asarray(feedback.scores[rows]), feedback.unit
+        )
+        return writer.rewrite(before[rows], hits)
+
     began, size = time.perf_counter(), rewritten_files.BLOCK
     for start in range(0, len(before), size):
         path = rewritten_files.path_of(task.folder, start, form)
         if not path.exists():
             rows = slice(start, start + size)
-            block = before[rows]
-            hits = feedback and Hits(
-                np.asarray(feedback.passages[rows]), np.asarray(feedback.scores[rows]), feedback.unit
-            )
-            rewritten_files.save(path, checked(writer.rewrite(block, hits), form, len(block)))
+            rewritten_files.save(path, checked(write(rows), form, len(before[rows])))
         task.progress(min(start + size, len(before)), len(before))
     seconds = time.perf_counter() - began
     report = dict(writer.report()) if isinstance(writer, Reporting) else {}
     facts = {"form": form, "changed": _changed(before, rewritten_files.load(task.folder, form))}
-    return Outcome(facts | reported(report), {"queries": len(before), "rewrite_seconds": seconds})
+    sample = latency.measured(task, len(before), lambda query: write(slice(query, query + 1)), seconds)
+    return Outcome(facts | reported(report), {"queries": len(before), "rewrite_seconds": seconds, **sample})
 
 
 def _opened(planned: IndexedRetriever, form: Form, task: Task) -> Searcher:

@@ -8,12 +8,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from harness.collection.judgements import excluded_positions
 from harness.collection.queries import Queries
 from harness.contracts import Counting, Reporting, Searcher, Streaming
-from harness.execution import checked, counting, rewrite
+from harness.execution import checked, counting, latency, rewrite
 from harness.execution.resuming import Rows
 from harness.execution.task import Outcome, Task, Texts, reported
 from harness.steps.search import Search
@@ -26,8 +24,6 @@ if TYPE_CHECKING:
 
 QUERIES = 1024  # queries of one call to a method that uses all cores: enough to keep the cores busy
 FEW = 128  # queries of one call to any other method: few, so that several workers get some
-SAMPLE = 50  # queries that are searched one at a time to measure the latency
-SAMPLE_SECONDS = 5.0
 STREAMED = "streamed"  # the folder in which a searcher that streams keeps what a killed run has done
 
 
@@ -153,25 +149,23 @@ def _finished(
 ) -> Outcome:
     shutil.rmtree(task.folder / STREAMED, ignore_errors=True)
     facts = hits_files.save(task.folder, hits, step.texts.corpus, step.queries) | reported(report)
-    sample = _latency(opened.searcher, opened.rewritten, len(opened.queries.texts), step.depth)
+    sample = _latency(step, task, opened, seconds)
     apart = time.perf_counter() - began
-    cost = {"queries": len(opened.queries.texts), "search_seconds": seconds, "apart_seconds": apart}
-    return Outcome(facts, {**cost, **sample})
+    return Outcome(
+        facts,
+        {"queries": len(opened.queries.texts), "search_seconds": seconds, **sample, "apart_seconds": apart},
+    )
 
 
-def _latency(searcher: Searcher, rewritten: Rewritten, queries: int, depth: int) -> dict[str, JSON]:
-    """The percentiles of the latency over a seeded sample of queries. The queries are searched one at a time,
-    after the method has been used. A searcher that streams has none."""
-    if not queries or isinstance(searcher, Streaming):
-        return {}
-    order = np.random.default_rng(0).permutation(queries)[:SAMPLE]
-    taken: list[float] = []
-    began = time.perf_counter()
-    for i in order.tolist():
-        start = time.perf_counter()
-        rewrite.search(searcher, rewrite.part_of(rewritten, slice(i, i + 1)), depth)
-        taken.append((time.perf_counter() - start) * 1000)
-        if time.perf_counter() - began > SAMPLE_SECONDS:
-            break
-    p50, p95 = np.percentile(taken, [50, 95]).tolist()
-    return {"latency_ms": {"p50": p50, "p95": p95, "queries": len(taken)}}
+def _latency(step: Search, task: Task, opened: _Opened, worked: float) -> dict[str, JSON]:
+    """The part of the cost with the latency, or with the reason why there is none."""
+    if isinstance(opened.searcher, Streaming):
+        return {"no_latency": "streaming"}
+    if task.record_of(step.method).precomputed:
+        return {"no_latency": "precomputed"}
+
+    def ask(query: int) -> Hits:
+        one = rewrite.part_of(opened.rewritten, slice(query, query + 1))
+        return rewrite.search(opened.searcher, one, step.depth)
+
+    return latency.measured(task, len(opened.queries.texts), ask, worked)

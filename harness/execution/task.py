@@ -55,6 +55,10 @@ class Texts(View):
             if not self._reader_reports:
                 self._show(done, len(self))
 
+    def report_to(self, show: Progress) -> None:
+        """Show what the reader reports by `progress` with `show`, and reading itself no longer."""
+        self._show, self._reader_reports = show, True
+
     def progress(self, done: int) -> None:
         self._reader_reports = True
         self._show(done, len(self))

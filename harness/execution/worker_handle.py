@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import uuid
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
@@ -16,7 +17,7 @@ from typing import IO
 import orjson
 
 from harness import user_cache
-from harness.execution import process_memory
+from harness.execution import process_family, process_memory
 from harness.store.artifacts import Store
 from harness.types import JSON
 
@@ -40,6 +41,7 @@ class Child:
 
     def __init__(self, store: Store, threads: int) -> None:
         read_end, write_end = os.pipe()
+        self.mark = uuid.uuid4().hex
         try:
             self.process = subprocess.Popen(
                 [
@@ -56,7 +58,7 @@ class Child:
                 bufsize=0,
                 pass_fds=(write_end,),
                 start_new_session=True,  # a process group of its own: all processes it starts die with it
-                env=_environment(store, threads),
+                env={**_environment(store, threads), process_family.MARK: self.mark},
             )
         except BaseException:
             os.close(read_end)
@@ -83,7 +85,7 @@ class Child:
 
     def event(self, timeout: float | None, memory: float | None = None) -> JSON:
         """The next event of the process; None after `timeout` seconds without one. The event is
-        `{"event": "died"}` when the process has ended, and `{"event": "memory"}` when its process group holds
+        `{"event": "died"}` when the process has ended, and `{"event": "memory"}` when its processes hold
         more than `memory` gigabytes."""
         deadline = None if timeout is None else time.monotonic() + timeout
         tick = TICK if memory is None else MEMORY_TICK
@@ -177,7 +179,11 @@ class Child:
     def kill(self) -> None:
         """Kill the process and all processes that it started. A thread that waits in `event` gets `died`."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
+            if self.process.returncode is None:  # a process that was waited for may have lost its number
+                os.kill(self.process.pid, signal.SIGSTOP)
+                process_family.kill_below(self.process.pid)
             os.killpg(self.process.pid, signal.SIGKILL)
+        process_family.kill_marked(self.mark)
 
     def close(self) -> None:
         self.kill()

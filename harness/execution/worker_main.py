@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 import orjson
 
 from harness.errors import ContractError, HarnessError, StoreError
-from harness.execution import energy
+from harness.execution import energy, process_family
 from harness.execution.error_text import error_text
 from harness.execution.requests import CountBlocks, Execute, Measure, decode
 from harness.step_context import CURRENT, Converted, StepContext
@@ -75,6 +75,7 @@ class Line:
 def main(store_root: str, descriptor: int) -> NoReturn:
     """Serve requests until the parent closes its end of the pipe or dies."""
     line = Line(descriptor)
+    process_family.adopt_orphans()
     # the Python stack goes where the plugin prints: after a crash, and on SIGUSR1 before a kill by timeout
     faulthandler.enable(os.dup(2))
     faulthandler.register(signal.SIGUSR1, os.dup(2))
@@ -231,13 +232,25 @@ def _outcome(task: Task, parts: tuple[str, ...], line: Line) -> Outcome:
 
 
 def _refused(error: BaseException, store: Store) -> StoreError | None:
-    """The StoreError to report if a failing or full disk caused the error, or None. The disk itself is
-    checked too, because many libraries replace such an error by one of their own."""
+    """The StoreError to report if the store's disk failed or is full, or None. The disk itself is checked
+    too, because many libraries replace such an error by one of their own, and because a plugin may have
+    written to another disk."""
     if isinstance(error, OSError) and error.errno in disk.FAILING:
-        return disk.store_error(error, store.root)
+        name = error.filename if isinstance(error.filename, str | bytes) else ""
+        if Path(os.fsdecode(name)).is_relative_to(store.root) or not _takes_files(store):
+            return disk.store_error(error, store.root)
     if isinstance(error, Exception) and disk.is_full(store.root):
         return disk.full(store.root)
     return None
+
+
+def _takes_files(store: Store) -> bool:
+    """Whether this process can write a file into the store, and one of any size."""
+    try:
+        disk.check_writable(store.partial)
+    except StoreError:
+        return False
+    return resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
 
 
 def _lost(error: BaseException, store: Store) -> str | None:
@@ -266,6 +279,7 @@ def _listen(requests: queue.Queue[bytes], stdin: BinaryIO) -> None:
         requests.put(text)
     # The parent has ended, so the result is of no use. (Linux can kill a process together with its parent,
     # even while C code holds Python's lock, but the processes that the plugin started would live on.)
+    process_family.kill_below(os.getpid())
     os.killpg(os.getpgrp(), signal.SIGKILL)
 
 

@@ -69,7 +69,7 @@ class Leaderboard:
             measure = row.measures.get(label)
             record[label] = measure.mean if measure else None
             record[f"{label} low"], record[f"{label} high"] = (measure and measure.ci95) or (None, None)
-        return {**record, "seconds": row.cost.seconds}
+        return {**record, "unanswered": row.scored.unanswered or 0, "seconds": row.cost.seconds}
 
     def write(self) -> Path:
         path = self.folder / FILE

@@ -20,6 +20,7 @@ from harness.leaderboard.means import SEEDS, with_averages, with_seeds
 from harness.leaderboard.model import Board, Dataset, Environment, File, Row
 from harness.leaderboard.same_rules import different_data, redefined_columns
 from harness.problems import shown_path
+from harness.scoring.limits import Scored
 from harness.store import disk
 from harness.suite.systems import why_no_file
 
@@ -58,8 +59,7 @@ def merge(paths: Sequence[Path], out: Path, drop: Sequence[str] = (), rename: Se
     target = out.resolve()
     if any(source.board.folder.resolve() == target for source in sources):
         raise HarnessError(f"--out {shown_path(out)}: is one of the leaderboards; name another folder")
-    problems = [*_scoring(sources), *_datasets(sources)]
-    if problems:
+    if problems := _datasets(sources) or _scoring(sources):  # other data is reason enough
         raise Problems(problems)
     notes: list[str] = []
     rows, problems = _once(_chosen(sources, drop, rename), notes)
@@ -80,24 +80,28 @@ def merge(paths: Sequence[Path], out: Path, drop: Sequence[str] = (), rename: Se
 
 
 def _scoring(sources: Sequence[Source]) -> list[str]:
+    """The reason for each leaderboard whose rules are not those of the first. Columns follow from a protocol
+    and are not named where protocols differ."""
     first = sources[0]
     problems = []
     for source in sources[1:]:
-        for setting in ("protocol", "depth", "seed"):
-            one, other = (getattr(item.board.data.suite, setting) for item in (first, source))
-            if one != other:
-                problems.append(
-                    f"{source.name}: its suite has {setting} {other}, {first.name} has {one}; run both alike"
-                )
-        labels = [set(each.board.columns) for each in (first, source)]
-        for label in sorted(labels[0] ^ labels[1]):
-            where = first.name if label in labels[0] else source.name
-            problems.append(
-                f"{source.name}: only {where} has the column '{label}'; score both by the same measures"
-            )
-        for label in redefined_columns(first.board, source.board):
-            setting = f"its column '{label}' is not computed as that of {first.name}"
-            problems.append(f"{source.name}: {setting}; score both by one version of the protocol")
+        suites = [item.board.data.suite for item in (first, source)]
+        labels = [set(item.board.columns) for item in (first, source)]
+        redefined = redefined_columns(first.board, source.board)
+        reasons = [
+            f"has {setting} {theirs}, {first.name} has {ours}"
+            for setting in ("protocol", "depth", "seed")
+            if (ours := getattr(suites[0], setting)) != (theirs := getattr(suites[1], setting))
+        ]
+        if suites[0].protocol == suites[1].protocol:
+            for name, only in ((first.name, labels[0] - labels[1]), (source.name, labels[1] - labels[0])):
+                if only:
+                    reasons.append(f"only {name} has the columns {', '.join(sorted(only))}")
+            if redefined:
+                reasons.append(f"{', '.join(redefined)} is not computed as in {first.name}")
+        if reasons:
+            text = "; ".join(reasons)
+            problems.append(f"{source.name}: is scored by other rules: {text}; score both alike")
     return problems
 
 
@@ -193,6 +197,8 @@ def _conflict(one: Row, other: Row) -> str | None:
         return f"its fingerprint is {str(prints[1])[:12]}, not {str(prints[0])[:12]}"
     for part in ("measures", "slices", "scored", "limits"):
         mine, theirs = (getattr(row, part) or {} for row in (one, other))
+        if isinstance(mine, Scored) and isinstance(theirs, Scored):
+            mine, theirs = structs.asdict(mine), structs.asdict(theirs)
         for key in [*mine, *theirs]:
             if mine.get(key) != theirs.get(key):
                 return f"its {part} differ in {key}"

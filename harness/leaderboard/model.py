@@ -7,12 +7,12 @@ from typing import Annotated, Any, Literal, TypeAlias
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from harness.findings import Finding
-from harness.scoring.limits import Limits
+from harness.scoring.limits import Count, Limits, Scored
 from harness.types import ColumnUnit, Unit
 
 Origin: TypeAlias = Literal["run", "imported", "published"]
-Count: TypeAlias = Annotated[int, Meta(ge=0)]
 Number: TypeAlias = int | float  # kept as written in the file: 1 is not rewritten as 1.0
+NoLatency: TypeAlias = Literal["streaming", "service", "precomputed", "folds", "unmeasured"]
 Digits: TypeAlias = Annotated[int, Meta(ge=0, le=30)]
 
 # A key with the default UNSET is missing in files written before it existed, and stays missing.
@@ -109,10 +109,11 @@ class Tuning(Struct, frozen=True, kw_only=True):
 
 
 class Latency(Struct, frozen=True):
-    """The milliseconds that a query takes when it is searched alone."""
+    """The milliseconds that a query takes alone, through all stages of a system one after the other."""
 
     p50: Number
     p95: Number
+    queries: Count | UnsetType = UNSET  # the number of queries that were measured
 
 
 class ContextCost(Struct, frozen=True):
@@ -157,6 +158,7 @@ class Cost(Struct, frozen=True, kw_only=True, omit_defaults=True):
     combine_seconds: Number | None = None
     rerank_seconds: Number | None = None
     search_latency_ms: Latency | None = None
+    no_latency: NoLatency | None = None  # why there is none
     services: ServiceCost | None = None
     machine: str | None = None  # where the row was run, if rows of several machines were merged
 
@@ -176,7 +178,7 @@ class Row(Struct, frozen=True, kw_only=True):
     flags: tuple[str, ...]
     measures: dict[str, Measure]
     slices: dict[str, Slice]
-    scored: dict[str, Count | dict[str, Count]]
+    scored: Scored
     limits: dict[str, Limits] | UnsetType = UNSET
     reported: tuple[Reported, ...] | UnsetType = UNSET
     tuning: tuple[Tuning, ...] | UnsetType = UNSET
@@ -189,6 +191,17 @@ class Row(Struct, frozen=True, kw_only=True):
         """The row's name in messages."""
         return f"{self.dataset} / {self.system}"
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know: the flags, and how many queries have no hits."""
+        if not self.scored.unanswered:
+            return self.flags
+        count = self.scored.unanswered
+        return (
+            *self.flags,
+            f"{count:,} of its queries {'has' if count == 1 else 'have'} no hits: each scores 0",
+        )
+
 
 def published_row(
     *, dataset: str, split: str, system: str, protocol: str | None, measures: dict[str, Measure],
@@ -197,7 +210,7 @@ def published_row(
     """A row that cites or claims means. Nothing of it was run or scored here."""
     return Row(
         dataset=dataset, split=split, system=system, unit="passage", protocol=protocol, origin="published",
-        status="ok", error=None, flags=(), measures=measures, slices={}, scored={}, limits={},
+        status="ok", error=None, flags=(), measures=measures, slices={}, scored=Scored(), limits={},
         reported=reported, tuning=(), files={}, provenance=Provenance(None, 0), cost=Cost(),
     )  # fmt: skip
 

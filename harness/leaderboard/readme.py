@@ -213,5 +213,5 @@ def _notes(board: Leaderboard) -> list[str]:
             text = f"{unknown} judgements name passages that the corpus lacks"
             notes.append(f"- {escaped(dataset.name)}: {text}; they stay in the denominators.")
     for row in board.rows:
-        notes += [f"- {escaped(row.name)}: {prose(' '.join(flag.split()))}." for flag in row.flags]
+        notes += [f"- {escaped(row.name)}: {prose(' '.join(flag.split()))}." for flag in row.notes]
     return notes + [f"- Tuned: {escaped(line)}." for line in tuned(board)]

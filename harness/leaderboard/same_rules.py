@@ -42,13 +42,13 @@ def _different(one: Dataset, where: str, other: Dataset, queries: bool) -> Itera
         problem = f"has unknown_judgements '{policies[1]}', {where} has '{policies[0]}'"
         yield f"{name}: {problem}; score both alike"
     contents = [dataset.contents or {} for dataset in (one, other)]
+    differing = []
     for part in (*PARTS, *(["queries"] if queries else [])):
         if one.digests.get(part) == other.digests.get(part):
             continue
-        kind, digests = "digests", [one.digests, other.digests]
-        if all(part in each for each in contents):
-            kind, digests = "contents", contents
+        digests = contents if all(part in each for each in contents) else [one.digests, other.digests]
         mine, theirs = (each.get(part) for each in digests)
         if mine is not None and theirs is not None and mine != theirs:
-            problem = f"has the {part} {theirs[:12]}, {where} has {mine[:12]}"
-            yield f"{name}: {problem} ({kind}.{part} differs); compare runs on the same data"
+            differing.append(f"{part} ({theirs[:12]}, not {mine[:12]})")
+    if differing:
+        yield f"{name}: is other data than in {where}: {', '.join(differing)}; compare runs on the same data"

@@ -196,7 +196,7 @@ def flagged(board: Leaderboard) -> list[str]:
     named."""
     rows: dict[str, list[str]] = {}
     for row in board.rows:
-        for flag in row.flags:
+        for flag in row.notes:
             rows.setdefault(flag, []).append(row.name)
     lines = []
     for flag, names in rows.items():

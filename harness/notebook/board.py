@@ -69,7 +69,7 @@ class Board(Leaderboard):
         tested = tiers.tiers(self, self.folder)
         parts = [self._table(dataset, tested.letters) for dataset in self.data.datasets]
         notes = [*text_tables.failures(self), *([tested.note] if tested.letters else [])]
-        notes += sorted({flag for row in self.rows for flag in row.flags})
+        notes += sorted({flag for row in self.rows for flag in row.notes})
         return "".join([*parts, *(f"<p style='opacity:.75'>{html.escape(note)}</p>" for note in notes)])
 
     def _table(self, dataset: Dataset, letters: Tiers) -> str:

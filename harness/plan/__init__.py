@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
 import fnmatch
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from harness.catalogue import Catalogue
 from harness.catalogue.rehearsal import Rehearsals
 from harness.errors import Problems
 from harness.plan import context as contexts
-from harness.plan import datasets, keys, label, methods, models, systems
+from harness.plan import datasets, keys, label, methods, models, read, systems
 from harness.plan.context import Context
-from harness.plan.graph import Analysis, Collection, Plan, Row, Step
+from harness.plan.graph import Analysis, Collection, Graph, Plan, Row, Step, Unplanned
 from harness.plan.keys import Digest
 from harness.plan.plugin_calls import Broken
 from harness.problems import Need, Problem, unknown
 from harness.steps.record import Method
 from harness.steps.texts import Encoder
 from harness.suite import Chosen, DatasetSpec, Suite, System, made_datasets
-from harness.types import Facts
+from harness.types import PARTS, Card, Facts, Inputs
 
 __all__ = ["build", "dataset"]
 
@@ -60,28 +61,51 @@ def _planned(context: Context, suite: Suite, only: Sequence[str]) -> Plan:
     rows = []
     for spec in scored:
         for system in (system for system in suite.systems if system.scored):
-            selected = _selected(spec.name, system.name, only)
+            selected = _selected(spec.name, system, only)
             rows.append(_row(context, collections[spec.name], system, selected))
+    if not any(collection.parts for collection in known.values()):
+        _on_no_data(context, suite)
     datasets.refuse_scored(context)
     analyses = tuple(_analysis(context, chosen, collections) for chosen in suite.analyses)
-    _check_patterns(context, rows, only)
+    _check_patterns(context, only)
     if context.problems:
-        raise Problems(context.problems)
+        raise Unplanned(context.problems, context.graph.steps)
     rules = {name: contexts.rules(context, collection) for name, collection in collections.items()}
     return Plan(suite, context.graph.steps, collections, tuple(rows), analyses, rules)
 
 
-def _check_patterns(context: Context, rows: Sequence[Row], only: Sequence[str]) -> None:
+def _on_no_data(context: Context, suite: Suite) -> None:
+    """Plans the systems of a suite whose datasets all lack something, and what its analyses encode with, for
+    the problems of these."""
+    empty = Method(name="", version="", sources="")
+    graph, entry = Graph(), next(iter(context.catalogue.entries["datasets"].values()))[0]
+    spec = DatasetSpec("", Chosen(entry, {}, None, None), "keep")
+    parts = read.steps(graph, spec, empty, dict.fromkeys(PARTS, Inputs({}, ())), context.digest)
+    lacking = Collection(spec, Card(None, "?"), parts, (Need("other", "the dataset's language"),), None)
+    scratch = dataclasses.replace(context, graph=graph, memo=contexts.Memo())
+    for system in suite.systems:
+        with suppress(Broken):
+            systems.output(scratch, lacking, system.name)
+    for chosen in suite.analyses:
+        named_by = chosen.entry.record.encoder
+        if named_by is not None and getattr(chosen.params, named_by) is not None:
+            with suppress(Broken):
+                contexts.helper(scratch, lacking, chosen, named_by)
+
+
+def _check_patterns(context: Context, only: Sequence[str]) -> None:
     """Notes a problem for each pattern that matches no row."""
-    suite = context.suite
-    scored = [spec.name for spec in suite.datasets if spec.scored]
-    hidden = [system.name for system in suite.systems if not system.scored]
+    scored = [spec.name for spec in context.suite.datasets if spec.scored]
     for pattern in only:
-        if not any(_selected(row.dataset, row.system, [pattern]) for row in rows):
-            unscored = any(_selected(name, system, [pattern]) for name in scored for system in hidden)
+        chosen = [
+            system
+            for system in context.suite.systems
+            if any(_selected(name, system, [pattern]) for name in scored)
+        ]
+        if not any(system.scored for system in chosen):
             text = f"--only '{pattern}': " + (
                 "the system is not scored, so it has no row"
-                if unscored
+                if chosen
                 else "no dataset or system has such a name"
             )
             context.problems.append(Problem(None, (), text))
@@ -162,6 +186,8 @@ def _row(context: Context, collection: Collection, system: System, selected: boo
     return Row(name, split, system.name, output.unit, output.hits.step, None, selected, labels, output.texts)
 
 
-def _selected(dataset: str, system: str, only: Sequence[str]) -> bool:
-    names = (dataset, system, f"{dataset}/{system}")
+def _selected(dataset: str, system: System, only: Sequence[str]) -> bool:
+    """Whether a pattern matches the row by its name, or by the name that the suite gives to all systems of a
+    grid or of several seeds."""
+    names = (dataset, *(each for name in (system.name, system.base) for each in (name, f"{dataset}/{name}")))
     return not only or any(fnmatch.fnmatchcase(name, pattern) for name in names for pattern in only)

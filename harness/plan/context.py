@@ -57,6 +57,9 @@ class Memo:
     trained: dict[tuple[str, int], Trained | Broken | None] = field(default_factory=dict)
     begun: list[str] = field(default_factory=list)  # the made datasets that are being planned
     unscored: list[SplitOfItsOwn] = field(default_factory=list)
+    refused: set[tuple[Place | None, str, str]] = field(
+        default_factory=set
+    )  # methods with why they cannot be
 
 
 @dataclass(frozen=True)
@@ -142,14 +145,31 @@ def _values(context: Context, collection: Collection, chosen: Chosen, unit: Unit
             values = plugin_calls.resolved(record, given, facts)
             return values, methods.needs_of(chosen, values)
     except HarnessError as error:
-        if collection.needs and facts.language is None:  # a missing file may hold the language
-            return given, methods.missing_modules_of(chosen)
+        if collection.needs and facts.language is None and _by_language(context, chosen, given, unit, error):
+            return given, methods.missing_modules_of(chosen)  # a missing file may hold the language
         if isinstance(error, NoLanguage):  # a problem of the dataset, reported once
             what = "does not say its language, by which methods choose how to read it; say it here"
             context.refuse(
                 collection.spec.chosen.place, ("datasets", name), f"{what} (`language: en`), {OR_AT_METHODS}"
             )
-        context.refuse(chosen.place, (), f"{chosen.name} on dataset '{name}': {error}")
+        said = (chosen.place, chosen.name, str(error))
+        text = f"{chosen.name} on dataset '{name}': {error}" if name else f"{chosen.name}: {error}"
+        if said in context.memo.refused:  # on another dataset, most likely on every dataset
+            raise Broken(text) from None
+        context.memo.refused.add(said)
+        context.refuse(chosen.place, (), text)
+
+
+def _by_language(context: Context, chosen: Chosen, given: Any, unit: Unit, error: HarnessError) -> bool:
+    """Whether a method's refusal may depend on the language of the dataset, which is not known."""
+    if isinstance(error, NoLanguage):
+        return True
+    try:
+        with context.guarded(chosen):
+            plugin_calls.resolved(chosen.entry.record, given, Facts("en", "en", unit))
+    except HarnessError as further:
+        return str(further) != str(error)
+    return True
 
 
 def _of_collection(values: Any, collection: Collection) -> Any:

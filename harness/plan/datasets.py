@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 
+from harness.contracts import Source
 from harness.errors import HarnessError
 from harness.plan import make, methods, plugin_calls, read, systems
 from harness.plan.context import Context, SplitOfItsOwn, helper, rehearse, resolved
@@ -13,7 +14,7 @@ from harness.problems import Keys, Place
 from harness.steps.record import Ref
 from harness.steps.results import Hits
 from harness.suite import Chosen, DatasetSpec, Stage, made_datasets
-from harness.types import PARTS, Card, Facts
+from harness.types import PARTS, Card, Facts, Inputs, Part
 
 
 def collection(context: Context, spec: DatasetSpec) -> Collection:
@@ -31,7 +32,7 @@ def _read(context: Context, spec: DatasetSpec) -> Collection:
                 return Collection(spec, unknown, None, tuple(absent), None)
             source = record.build(values)
             card = plugin_calls.card(source)
-            inputs = {part: plugin_calls.inputs(source, part) for part in PARTS}
+            inputs = _inputs(context, spec, source)
             facts = Facts(card.language, card.query_language, "passage")
             all_params = tuple(record.params.__dataclass_fields__)
             method = methods.method(spec.chosen, values, context.digest, facts, all_params)
@@ -43,6 +44,19 @@ def _read(context: Context, spec: DatasetSpec) -> Collection:
         return Collection(spec, unknown, None, (), f"dataset {error}")
     needs = [need for made_of in inputs.values() for need in read.missing_files(made_of)]
     return Collection(spec, card, parts, tuple(dict.fromkeys(needs)), None)
+
+
+def _inputs(context: Context, spec: DatasetSpec, source: Source) -> dict[Part, Inputs]:
+    """What each part is made of. A part whose files have faults is noted as a problem and planned still,
+    because `harness check --data` reads all parts for their other faults."""
+    inputs: dict[Part, Inputs] = {}
+    for part in PARTS:
+        try:
+            inputs[part] = plugin_calls.inputs(source, part)
+        except HarnessError as error:
+            context.problems.extend(error.below(spec.chosen.place, ("datasets", spec.name)))
+            inputs[part] = Inputs({"refused": str(error)}, ())
+    return inputs
 
 
 def _made(context: Context, spec: DatasetSpec, base: Collection) -> Collection:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar, cast
 
-from harness.problems import Need
+from harness.errors import Problems
+from harness.problems import Need, Problem
 from harness.records import IndexBytes
 from harness.steps import AnyKind
 from harness.steps.record import AnyRecord, Method, Record, Ref, Uses
@@ -161,6 +162,14 @@ class Analysis(NamedTuple):
     datasets: tuple[str, ...] = ()  # further datasets of the suite whose judgements the analysis reads
     encoders: Mapping[str, Encoder] = {}  # by dataset: the retriever that it encodes texts with
     queries_of: tuple[tuple[str, Ref[Queries]], ...] = ()  # further splits that the analysis reads
+
+
+class Unplanned(Problems):
+    """The problems of a suite that cannot be planned, and the steps that could be."""
+
+    def __init__(self, problems: Iterable[Problem | str], steps: Mapping[str, Step]) -> None:
+        super().__init__(problems)
+        self.steps = steps
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,6 +20,7 @@ from harness.steps.results import Lists, Weights
 from harness.steps.train import Source
 from harness.suite import Chosen, System
 from harness.suite.models import ModelSpec, Negatives, Subset, Validation, models_of
+from harness.types import JSON
 
 if TYPE_CHECKING:
     from harness.plan.context import Context
@@ -31,6 +32,7 @@ class Trained(NamedTuple):
     checkpoints: tuple[Ref[Weights], ...]  # in order
     chosen: str  # the last of them, or the `validate` step that says which is best
     parts: tuple[str, ...]
+    recipe: Mapping[str, JSON]  # the parameters of the trainer
 
 
 def planned(context: Context, reference: Made, place: Place | None) -> Planned:
@@ -47,11 +49,11 @@ def planned(context: Context, reference: Made, place: Place | None) -> Planned:
         what = several if len(trained.parts) > 1 else "has no parts; leave 'part' out"
         context.refuse(place, (), f"the model '{spec.name}' {what}")
     if reference.checkpoint is None:
-        return Planned(trained.chosen, part)
+        return Planned(trained.chosen, part, trained.recipe)
     if reference.checkpoint > len(trained.checkpoints):
         text = f"the model '{spec.name}' has no checkpoint {reference.checkpoint}"
         context.refuse(place, (), f"{text}; choose one from 1 to {len(trained.checkpoints)}")
-    return Planned(trained.checkpoints[reference.checkpoint - 1].step, part)
+    return Planned(trained.checkpoints[reference.checkpoint - 1].step, part, trained.recipe)
 
 
 def _trained(context: Context, spec: ModelSpec, seed: int) -> Trained:
@@ -75,15 +77,15 @@ def _trained(context: Context, spec: ModelSpec, seed: int) -> Trained:
 def _training(context: Context, spec: ModelSpec, seed: int) -> Trained:
     path, advice = ("models", spec.name, "on"), "train on another split"
     collections = [datasets.split_of(context, on, spec.place, path, advice) for on in spec.on]
+    trainer = contexts.resolved(context, collections[0], _of_seed(context, spec.train, seed), "passage")
     sources = tuple(
         Source(_examples(context, spec, item, seed), item.planned.queries, item.planned.corpus)
         for item in collections
     )
-    trainer = contexts.resolved(context, collections[0], _of_seed(context, spec.train, seed), "passage")
     checkpoints = train.steps(context.graph, spec, _subject(spec, seed), seed, trainer, sources)
     with context.guarded(trainer.chosen):
         parts = plugin_calls.parts(trainer.chosen.entry.record, trainer.chosen.params)
-    last = Trained(checkpoints, checkpoints[-1].step, parts)
+    last = Trained(checkpoints, checkpoints[-1].step, parts, trainer.method.given)
     if spec.validate is None:
         return last
     context.memo.trained[spec.name, seed] = last  # the systems that try the checkpoints refer to the model
@@ -115,9 +117,6 @@ def _examples(context: Context, spec: ModelSpec, collection: Collection, seed: i
         output = systems.output(context, collection, _system(context, negatives.of, seed))
     if output.unit != "passage":
         text = f"'{negatives.of}' finds documents, and negatives are passages; name another system"
-        context.refuse(spec.place, path, text)
-    if negatives.depth > context.suite.depth:
-        text = f"depth: {negatives.depth}, but the suite's depth is {context.suite.depth}; raise that one"
         context.refuse(spec.place, path, text)
     return examples.step(context.graph, collection, spec.level, negatives, output.hits)
 
@@ -169,8 +168,8 @@ def _subset(
     context: Context, spec: ModelSpec, collection: Collection, subset: Subset, seed: int
 ) -> Collection:
     output = systems.output(context, collection, _system(context, subset.of, seed))
-    if output.unit != "passage" or subset.depth > context.suite.depth:
-        text = f"'{subset.of}' must find {subset.depth} passages or more; raise the suite's depth"
+    if output.unit != "passage":
+        text = f"'{subset.of}' finds documents, and passages are searched; name another system"
         context.refuse(spec.place, ("models", spec.name, "validate", "corpus"), text)
     return subsets.shortened(context.graph, collection, subset, output.hits)
 

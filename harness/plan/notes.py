@@ -7,19 +7,33 @@ from pathlib import Path
 
 from harness.catalogue import Catalogue, params
 from harness.errors import HarnessError
+from harness.made_models import Planned
 from harness.plan.graph import Plan
-from harness.steps.record import Model, methods_in
+from harness.records import Trainer
+from harness.steps import Train, Validate
+from harness.steps.record import Found, Model, methods_in, placed
 
 
 def notes(plan: Plan, steps: Container[str], catalogue: Catalogue) -> list[str]:
     """The lines of the methods of these steps, each once."""
     lines: dict[str, None] = {}
+
+    def model(value: Found | Model) -> Planned:
+        assert isinstance(value, Model)
+        training = plan.steps[value.step].record
+        if isinstance(training, Validate):
+            training = plan.steps[training.checkpoints[0].step].record
+        assert isinstance(training, Train)
+        return Planned(value.step, value.part, training.method.given)
+
     for step in plan.steps.values():
         for method in methods_in(step.record) if step.id in steps else ():
             record = catalogue.find(method.kind, method.name).record
-            if record.notes is None or any(isinstance(each.value, Model) for each in method.bound):
+            made = [each for each in method.bound if isinstance(each.value, Model)]
+            if record.notes is None or (made and not isinstance(record, Trainer)):
                 continue  # what is said of a made model is in its training's lines
-            values, problems = params.convert(record.params, method.given, Path("/"))
+            given = placed(method.given, made, model)
+            values, problems = params.convert(record.params, given, Path("/"))
             if problems:
                 continue
             try:

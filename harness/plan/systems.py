@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from functools import partial
 
@@ -30,6 +31,10 @@ def output(context: Context, collection: Collection, name: str) -> Output:
             outputs[key] = unshared(context, collection, context.suite.system(name))
         except Broken as error:
             outputs[key] = error
+            system = context.suite.system(name)
+            for chosen in system.methods:  # the methods behind the broken one may have problems too
+                with contextlib.suppress(Broken):
+                    resolved(context, collection, chosen, system.unit)
     planned = outputs[key]
     if isinstance(planned, Broken):
         raise planned

@@ -12,9 +12,9 @@ from harness import suite as suites
 from harness.catalogue import Catalogue
 from harness.errors import HarnessError, Problems, StoreError
 from harness.execution.engine import missing_needs
-from harness.plan.graph import Plan
+from harness.plan.graph import Plan, Step, Unplanned
 from harness.plan.needs import described
-from harness.problems import Need, Problem, shown_path
+from harness.problems import Need, Problem, by_place, shown_path
 from harness.scoring import protocols
 from harness.scoring.protocols import Scoring
 from harness.steps import ReadCorpus
@@ -70,50 +70,36 @@ def read(
     try:
         return prepare(suites.load(path, catalogue, changes), catalogue, store, only)
     except Unsound as error:
-        problems = list(error.problems)
+        problems, steps = list(error.problems), dict[str, Step]()
         if error.rest is not None:
             try:
-                prepare(error.rest, catalogue, store)
-            except HarnessError as further:
-                problems += further.problems
-        raise Problems(problems) from None
+                steps = prepare(error.rest, catalogue, store).plan.steps
+            except Unplanned as further:
+                problems, steps = [*problems, *further.problems], dict(further.steps)
+        ordered = sorted(set(problems), key=by_place)
+        raise Unplanned(ordered, steps) from None
 
 
 def prepare(suite: Suite, catalogue: Catalogue, store: Store, only: Sequence[str] = ()) -> Prepared:
-    """Plan a suite. Raises Problems with all problems at once."""
-    problems: list[Problem] = []
+    """Plan a suite. Raises Unplanned with all problems at once."""
+    problems, steps = list[Problem](), dict[str, Step]()
     planned, scoring = None, None
     try:
         planned = plan.build(suite, catalogue, store.digests.of, only)
-    except HarnessError as error:
-        problems += error.problems
+        steps = planned.steps
+    except Unplanned as error:
+        problems, steps = list(error.problems), dict(error.steps)
     try:
         documents = any(row.unit == "document" for row in planned.rows) if planned else False
         scoring = _scoring(suite, catalogue, documents)
     except HarnessError as error:
         problems += error.problems
-    problems += _tuning_problems(suite, catalogue)
+    for place, path, measure in suite.compared_by:
+        _, unfit = protocols.of_measures([measure], suite.depth, catalogue)
+        problems += [Problem(place, path, problem.text) for problem in unfit]
     if planned is None or scoring is None or problems:
-        raise Problems(problems)
+        raise Unplanned(problems, steps)
     return Prepared(planned, scoring)
-
-
-def _tuning_problems(suite: Suite, catalogue: Catalogue) -> list[Problem]:
-    """The problems with the measures for which systems are tuned, and with those by which models are
-    validated."""
-    problems: list[Problem] = []
-    for spec in suite.models:
-        if spec.validate is not None:
-            _, unfit = protocols.of_measures([spec.validate.measure], suite.depth, catalogue)
-            path = ("models", spec.name, "validate", "measure")
-            problems += [Problem(spec.place, path, problem.text) for problem in unfit]
-    for system in suite.systems:
-        for tuning in (chosen.tuned or chosen.searched for chosen in system.methods):
-            if tuning is not None:
-                path = ("systems", system.base, "tune", "measure")
-                _, unfit = protocols.of_measures([tuning.measure], suite.depth, catalogue)
-                problems += [Problem(tuning.place, path, problem.text) for problem in unfit]
-    return problems
 
 
 def _scoring(suite: Suite, catalogue: Catalogue, documents: bool) -> Scoring:

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+
 from harness.leaderboard.model import ContextCost, Cost, Latency, ServiceCost
 from harness.plan.graph import Step
 from harness.running.provenance import Lineage
-from harness.steps import Augment, Search, Train
+from harness.steps import Augment, Combine, Rerank, Rewrite, Search, Train
 from harness.store.artifacts import Store
 from harness.types import JSON
+
+AT_QUERY_TIME = {kind.counts_as for kind in (Rewrite, Search, Combine, Rerank)}
 
 
 def cost(lineage: Lineage, store: Store) -> Cost:
@@ -27,9 +31,6 @@ def cost(lineage: Lineage, store: Store) -> Cost:
     }
     tuning = [store.read(step.id, trust=True).cost["seconds"] for step in lineage.tuning]
     making = [store.read(step.id, trust=True).cost for step in lineage.making]
-    latencies = [
-        spent["latency_ms"] for kind, spent in methods if kind == Search.counts_as and "latency_ms" in spent
-    ]
     services = [spent["services"] for _, spent in methods if "services" in spent]
     by_kind: dict[str, JSON] = {}
     for kind in dict.fromkeys(kind for kind, _ in methods):
@@ -48,7 +49,7 @@ def cost(lineage: Lineage, store: Store) -> Cost:
         training_energy_joules=joules(making),
         **_pace(lineage.every, store),
         contexts=contexts or None,
-        search_latency_ms=_latency(latencies) if latencies else None,
+        **_latency([spent for kind, spent in methods if kind in AT_QUERY_TIME]),
         services=_services(services) if services else None,
         **by_kind,
     )
@@ -89,7 +90,14 @@ def _context(spent: JSON) -> ContextCost:
     return ContextCost(round(spent["seconds"], 3), round(speed, 1))
 
 
-def _latency(latencies: list[dict[str, float]]) -> Latency:
-    """The latency of searches that run one after the other: the sums of their percentiles."""
-    p50, p95 = (round(sum(latency[name] for latency in latencies), 3) for name in ("p50", "p95"))
-    return Latency(p50, p95)
+def _latency(stages: Sequence[JSON]) -> dict[str, JSON]:
+    """The latency of a whole system: the times of its stages are added for each sampled query that all stages
+    have, as if one stage ran after the other. If a stage has no times, the reason is returned instead."""
+    reasons = [spent.get("no_latency", "unmeasured") for spent in stages if "query_ms" not in spent]
+    if reasons:
+        return {"no_latency": reasons[0]}
+    of_queries = [sum(times) for times in zip(*(spent["query_ms"] for spent in stages), strict=False)]
+    if not of_queries:
+        return {}
+    p50, p95 = np.percentile(of_queries, [50, 95]).round(3).tolist()
+    return {"search_latency_ms": Latency(p50, p95, len(of_queries))}

@@ -23,6 +23,7 @@ from harness.plan.graph import Collection, Plan, Row
 from harness.running import made, provenance, row_cost, scored_numbers
 from harness.running.provenance import Lineage
 from harness.scoring import bounds
+from harness.scoring.limits import Scored
 from harness.scoring.protocols import Scoring
 from harness.steps import Rerank, Trials, Tune
 from harness.steps.record import AnyRecord, Method, method_of
@@ -187,7 +188,7 @@ def _empty_row(row: Row, context: _Context, behind: Lineage) -> model.Row:
         flags=tuple(_flags(row, context, behind)),
         measures={},
         slices={},
-        scored={},
+        scored=Scored(),
         limits={},
         reported=(),
         tuning=(),

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from harness.collection.judgements import excluded_positions
 from harness.execution.open_dataset import Opened
 from harness.leaderboard import per_query
-from harness.leaderboard.model import Count, File, Measure, Slice
+from harness.leaderboard.model import File, Measure, Slice
 from harness.scoring import answers, bootstrap, bounds, run_files, score
-from harness.scoring.limits import Limits
+from harness.scoring.limits import Limits, Scored
 from harness.scoring.protocols import Scoring
 from harness.scoring.ranking import Documents
 from harness.scoring.score import scores_of
@@ -25,7 +25,7 @@ class Numbers(NamedTuple):
 
     measures: dict[str, Measure]
     slices: dict[str, Slice]
-    scored: dict[str, Count | dict[str, Count]]
+    scored: Scored
     limits: dict[str, Limits]
     flags: tuple[str, ...]  # the measures that failed, with reasons
 
@@ -55,11 +55,8 @@ def scored(
     limits: dict[str, Limits] = {}
     if not by_answers:  # judgements by answers exist only for the results of this run
         limits = _limits(scores, opened, scoring, below)
-    facts: dict[str, Count | dict[str, Count]] = {}
-    for name, value in scores.facts._asdict().items():
-        facts[name] = {k: int(v) for k, v in value.items()} if isinstance(value, Mapping) else int(value)
     failed = tuple(f"{label}: {reason}" for label, reason in scores.failed.items())
-    numbers = Numbers(_measures(score.summarise(scores, seed)), slices, facts, limits, failed)
+    numbers = Numbers(_measures(score.summarise(scores, seed)), slices, scores.facts, limits, failed)
     queries = [opened.queries.ids[i] for i in scores.queries.tolist()]
     return numbers, per_query.encoded(queries, scores.columns)
 

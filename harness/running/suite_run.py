@@ -33,15 +33,16 @@ class Outcome(NamedTuple):
     path: Path
     failures: tuple[Failure, ...]  # each failure once
     changes: tuple[str, ...]  # one line per row that differs from the leaderboard before
+    is_behind: bool  # whether the remote lacks artifacts, because a push failed
 
     @property
     def exit_code(self) -> int:
-        """The exit code of the run: 0 if all rows are there, 2 if there is no row and the input was wrong,
-        else 1."""
+        """The exit code of the run: 0 if all rows are there and no push failed, 2 if there is no row and the
+        input was wrong, else 1."""
         none = all(row.status == "failed" for row in self.leaderboard.rows)
         if none and any(failure.user for failure in self.failures):
             return 2
-        return 0 if self.leaderboard.ok and not self.failures else 1
+        return 0 if self.leaderboard.ok and not self.failures and not self.is_behind else 1
 
 
 def _check_same_suite(before: Leaderboard, suite: Suite) -> None:
@@ -104,7 +105,7 @@ def _executed(
             )
         return content, [*known.values(), *at_scoring]
 
-    with IsolatedMeasures(store, limits) as isolated:
+    with IsolatedMeasures(store, limits) as isolated, store.leases.held(analyses):
         scoring = prepared.scoring._replace(plugin_measures=isolated.of(prepared.scoring.plugin_measures))
         every = {**planned.steps, **analyses}
         wanted = [*(target for target in targets if target not in failures), *analyses]
@@ -118,7 +119,8 @@ def _executed(
     board = Leaderboard(content, out)
     changes = _write(board, before, planned, store, reporter)
     by_reason = {failure.reason: failure for failure in failed}
-    return Outcome(board, out / board_file.FILE, tuple(by_reason.values()), tuple(changes))
+    is_behind = store.remote is not None and store.remote.is_behind
+    return Outcome(board, out / board_file.FILE, tuple(by_reason.values()), tuple(changes), is_behind)
 
 
 def _unmet(prepared: Prepared, store: Store, keep_going: bool) -> dict[str, Failure]:
@@ -151,7 +153,7 @@ def _make_room(
             store.forget(step)
     store.forget_finished()
     reporter.planned(len(ancestors), sum(store.has(step) for step in ancestors))
-    for step in sorted(ancestors):  # before the work, so that a concurrent `cache gc` keeps them
+    for step in sorted(ancestors):  # the date of their last use, for a later `cache gc`
         store.touch(step)
 
 

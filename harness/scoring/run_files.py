@@ -154,7 +154,7 @@ def _score(words: Sequence[str], path: Path, number: int) -> float:
         raise HarnessError(f"{path}:{number}: {what}; mend or remove the line")
     score = finite(words[4])
     if score is None:
-        raise HarnessError(f"{path}:{number}: the score '{words[4]}' is no finite number; mend the line")
+        raise HarnessError(f"{path}:{number}: the score '{words[4]}' is no finite number; correct the line")
     return score
 
 

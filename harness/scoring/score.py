@@ -14,7 +14,7 @@ from harness.collection.judgements import Judged, judging
 from harness.collection.queries import Judgements, Queries
 from harness.errors import ContractError, HarnessError
 from harness.records import Column, Measure
-from harness.scoring import answers, bootstrap, measures, ranking
+from harness.scoring import answers, bootstrap, limits, measures, ranking
 from harness.scoring.bootstrap import Summary
 from harness.scoring.measures.grades import Ideal, ideal_of, look_up, of_documents
 from harness.scoring.measures.kernels import gain_of, kernel_of
@@ -45,16 +45,6 @@ class Scored(NamedTuple):
         return np.divide(self.numerator, whole, out=np.zeros(len(whole)), where=whole != 0)
 
 
-class Facts(NamedTuple):
-    """Facts that a reader of a row should know."""
-
-    queries: int  # the number of scored queries: all queries with a judgement
-    unanswered: int  # the number of scored queries without any hit
-    without_positive: Mapping[str, int]  # column's label -> number of scored queries without a positive
-    missing: int  # the number of judgements of passages that the corpus lacks
-    ties: int  # the number of neighbours in the rankings with equal scores, which are ordered by id
-
-
 class View(NamedTuple):
     """A ranking of one unit, with the data that the columns of this unit read."""
 
@@ -70,7 +60,7 @@ class Scores(NamedTuple):
 
     queries: Ints  # int64[S]: the number of each scored query, ascending
     columns: tuple[Scored, ...]
-    facts: Facts
+    facts: limits.Scored
     views: Mapping[ColumnUnit, View]  # the data from which the columns of each unit are computed
     failed: Mapping[str, str]  # label -> why a plugin's measure has no column
 
@@ -146,7 +136,7 @@ def score(
             lacking[column.label] = int(np.count_nonzero(~has_positive(metric, view.ideal)))
     answered, ties = _answered(hits, queries)
     missing = int(np.count_nonzero(judged.passage >= size))
-    facts = Facts(len(queries), len(queries) - answered, lacking, missing, ties)
+    facts = limits.Scored(len(queries), len(queries) - answered, lacking, missing, ties)
     scored = tuple(done[column] for column in wanted if column in done)
     return Scores(queries, scored, facts, views, failed)
 

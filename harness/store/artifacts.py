@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import itertools
+import math
 import os
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
@@ -14,8 +15,9 @@ from typing import TYPE_CHECKING
 
 from harness.errors import ContractError, HarnessError
 from harness.steps import PartOfStep, ids_of_part, kinds
-from harness.store import disk, manifest
+from harness.store import disk, manifest, recorded
 from harness.store.file_digests import FileDigests
+from harness.store.leases import Leases
 from harness.store.manifest import MANIFEST, Artifact, Corrupt, Stamp
 from harness.types import JSON, Part
 
@@ -38,6 +40,8 @@ class Store:
         self.compiled = root / "compiled"  # numba's cache
         self.responses = root / "responses"  # the answers of services; made when a service is asked
         self.converted = root / "converted"  # models in other formats as safetensors; made when one is read
+        self.unpushed = root / "unpushed"  # the names of steps that wait for a push; made when one waits
+        self.leases = Leases(root / "leases")
         self.remote: Remote | None = None  # where finished artifacts are shared
         self._verified: dict[str, tuple[tuple[str, int, int, int], ...]] = {}
 
@@ -51,7 +55,7 @@ class Store:
             if not mark.exists():
                 if others:
                     advice = "choose an empty or new folder with --store"
-                    raise HarnessError(f"{self.root}: holds other files than a store; {advice}")
+                    raise HarnessError(f"{self.root}: is not a store, and holds other files; {advice}")
                 disk.replace_file(mark, LAYOUT)
             elif mark.read_bytes() != LAYOUT:
                 advice = "choose another with --store"
@@ -111,14 +115,28 @@ class Store:
     def discard(self, step: str) -> None:
         """Remove an artifact. A rename takes it out of the store at once and whole; its files are deleted
         after that."""
+        disk.remove_tree(self.put_aside(step))
+
+    def put_aside(self, step: str) -> Path:
+        """Take an artifact out of the store, if it is there. Returns the path of its files, for the caller to
+        delete."""
         aside = self.removed / f"{step}.{os.getpid()}.{time.monotonic_ns()}"
         self._verified.pop(step, None)
-        with disk.explaining(self.root):
-            try:
-                disk.rename(self.artifacts / step, aside)
-            except FileNotFoundError:
-                return
-        disk.remove_tree(aside)
+        with disk.explaining(self.root), contextlib.suppress(FileNotFoundError):
+            disk.rename(self.artifacts / step, aside)
+        return aside
+
+    def is_leased(self, path: Path) -> bool:
+        """Whether a running process may still read an artifact, go on with a partial step, or read a model in
+        another format. A part of a step is read by who joins the step. Called while leases are `closed`."""
+        if path.parent == self.converted:
+            return bool(self.leases.live())
+        whole = step = path.name
+        if step.startswith(f"{PART}-"):
+            with contextlib.suppress(Corrupt):
+                record = manifest.read(step, self.artifacts / step).record
+                whole = record.of if isinstance(record, PartOfStep) else step
+        return self.leases.name(whole)
 
     def touch(self, step: str) -> None:
         """Note that an artifact was used, for `cache gc`."""
@@ -126,6 +144,13 @@ class Store:
             os.utime(self.artifacts / step)
         except OSError:  # the store may be read-only
             return
+
+    def last_used(self, step: str) -> float:
+        """When an artifact was used last, in seconds since 1970; infinity if it is not in the store."""
+        try:
+            return (self.artifacts / step).stat().st_mtime
+        except FileNotFoundError:
+            return math.inf
 
     def steps(self) -> list[str]:
         return sorted(path.name for path in self.artifacts.iterdir())
@@ -179,6 +204,8 @@ class Store:
         `durable` they are not synced; if the machine stops, the artifact may then be found damaged."""
         partial = self.partial / step
         files = partial / "files"
+        if files.is_symlink() or not files.is_dir():
+            raise ContractError("it removed the folder that it was given to write into")
         if (files / MANIFEST).exists():
             raise ContractError(f"it wrote a file '{MANIFEST}', a name that the harness keeps for itself")
         with disk.explaining(self.root):
@@ -190,7 +217,7 @@ class Store:
             }
             cost = {**cost, "bytes": sum(entry["size"] for entry in listed.values())}
             content = {"step": step, "keyed": keyed, "facts": facts, "cost": cost, "files": listed}
-            disk.write(files / MANIFEST, manifest.encoded(content))
+            disk.write(files / MANIFEST, recorded.sealed(content, indented=True) + b"\n")
             try:
                 if durable:
                     disk.fsync_tree(files)
@@ -202,21 +229,27 @@ class Store:
                 disk.fsync_folder(self.artifacts)
             disk.remove_tree(partial)
 
-    def adopt(self, step: str) -> None:
-        """Make a claimed folder an artifact, after a finished artifact with its manifest was copied into it.
-        Raises Corrupt if the files differ from the manifest."""
+    @contextmanager
+    def adopting(self, step: str) -> Iterator[Path]:
+        """An empty folder beside the claimed one, for a copy of a finished artifact with its manifest, which
+        becomes the artifact when the body has ended. Whatever fails, the folder is removed. Raises Corrupt if
+        the files differ from the manifest."""
         partial = self.partial / step
-        files = partial / "files"
-        artifact = manifest.read(step, files)
-        manifest.verify(artifact)
-        with disk.explaining(self.root):
-            disk.fsync_tree(files)
-            disk.rename(files, self.artifacts / step)
-            disk.fsync_folder(self.artifacts)
-            disk.remove_tree(partial)
+        copied = partial / "copied"
+        self.clear(copied)
+        try:
+            yield copied
+            manifest.verify(manifest.read(step, copied))
+            with disk.explaining(self.root):
+                disk.fsync_tree(copied)
+                disk.rename(copied, self.artifacts / step)
+                disk.fsync_folder(self.artifacts)
+                disk.remove_tree(partial)
+        finally:
+            disk.remove_tree(copied)
 
     def clear(self, files: Path) -> None:
-        """Empty a claimed folder."""
+        """Empty a folder within a claimed one."""
         with disk.explaining(self.root):
             disk.remove_tree(files)
             files.mkdir(exist_ok=True)

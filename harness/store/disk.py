@@ -41,7 +41,7 @@ def replace_file(path: Path, data: bytes) -> None:
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A new path for the body to write, which takes the place of `path` when the body has ended."""
-    writer = f"{_host()}.{os.getpid()}.{threading.get_native_id()}"
+    writer = f"{host()}.{os.getpid()}.{threading.get_native_id()}"
     beside = path.with_name(f".{writer}.new.{path.name}")  # keeps the ending, which may choose a format
     _sweep(path)
     try:
@@ -59,14 +59,14 @@ def _sweep(path: Path) -> None:
     """Remove new files that killed processes of this host left beside `path` while they were replacing it.
     Whether a process of another host lives is not known: its file stays for a day."""
     for left in path.parent.glob(f".*.new.{glob.escape(path.name)}"):
-        host, process = left.name.split(".")[1:3]
+        writer, process = left.name.split(".")[1:3]
         with contextlib.suppress(FileNotFoundError):  # its process has ended meanwhile, or another swept it
-            dead = not _lives(process) if host == _host() else time.time() - left.stat().st_mtime > DAY
+            dead = not _lives(process) if writer == host() else time.time() - left.stat().st_mtime > DAY
             if dead:
                 left.unlink()
 
 
-def _host() -> str:
+def host() -> str:
     """A short name of this machine, without dots."""
     return hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
 

@@ -4,15 +4,14 @@ verified."""
 from __future__ import annotations
 
 import contextlib
-import hashlib
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 import msgspec
-import orjson
 
 from harness import steps
-from harness.store import disk
+from harness.store import disk, recorded
+from harness.store.recorded import File, Manifest
 from harness.types import JSON
 
 MANIFEST = "manifest.json"
@@ -30,7 +29,7 @@ class Artifact(NamedTuple):
     keyed: dict[str, JSON]  # what is keyed of the step's record
     facts: dict[str, JSON]  # results that depend on the inputs alone
     cost: dict[str, JSON]  # time, memory and bytes of the first execution
-    files: dict[str, dict[str, JSON]]  # relative path -> size and SHA-256
+    files: dict[str, File]  # by relative path
 
     @property
     def record(self) -> steps.AnyKind:
@@ -58,15 +57,6 @@ class Absent(Corrupt):
         super().__init__(step, "it is not in the store")
 
 
-def encoded(content: JSON) -> bytes:
-    """The bytes of a manifest. They end with the SHA-256 of the rest, so that any changed byte is
-    detected."""
-    body = orjson.dumps(
-        content, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY
-    )
-    return body + b"\n" + hashlib.sha256(body).hexdigest().encode() + b"\n"
-
-
 def read(step: str, folder: Path) -> Artifact:
     """The artifact of a step, as its manifest in `folder` describes it. Raises Corrupt; other files are not
     read."""
@@ -76,14 +66,14 @@ def read(step: str, folder: Path) -> Artifact:
         raise (Corrupt(step, f"its {MANIFEST} is missing") if folder.exists() else Absent(step)) from error
     except OSError as error:
         raise Corrupt(step, f"its {MANIFEST} cannot be read") from error
-    body, _, rest = data[:-1].rpartition(b"\n")
-    if data[-1:] != b"\n" or hashlib.sha256(body).hexdigest().encode() != rest:
-        raise Corrupt(step, f"its {MANIFEST} was changed")
-    content = orjson.loads(body)
-    if content["step"] != step:
-        raise Corrupt(step, f"its {MANIFEST} is another step's")
-    keyed = content.get("keyed", {})  # another version of the harness has another field
-    return Artifact(step, folder, keyed, content["facts"], content["cost"], content["files"])
+    try:
+        content = recorded.unsealed(data.removesuffix(b"\n"), Manifest)
+        if content.step != step:
+            raise recorded.Invalid("is another step's")
+        recorded.check_facts(step, content)
+    except recorded.Invalid as error:
+        raise Corrupt(step, f"its {MANIFEST} {error}") from error
+    return Artifact(step, folder, content.keyed, content.facts, content.cost, content.files)
 
 
 def stamp(folder: Path) -> Stamp | None:
@@ -118,11 +108,11 @@ def verify(artifact: Artifact) -> None:
     names = list(artifact.files)
     try:
         for name in names:
-            if (artifact.folder / name).stat().st_size != artifact.files[name]["size"]:
+            if (artifact.folder / name).stat().st_size != artifact.files[name].size:
                 raise Corrupt(artifact.id, f"'{name}' was changed")
         sums = disk.sha256_of([artifact.folder / name for name in names])
     except OSError as error:
         raise Corrupt(artifact.id, f"'{Path(str(error.filename)).name}' cannot be read") from error
     for name, checksum in zip(names, sums, strict=True):
-        if checksum != artifact.files[name]["sha256"]:
+        if checksum != artifact.files[name].sha256:
             raise Corrupt(artifact.id, f"'{name}' was changed")

@@ -6,7 +6,8 @@ import os
 import time
 from collections.abc import Sequence
 
-from harness.store.remote import THREADS, Listed, Remote
+from harness.store.recorded import Listed
+from harness.store.remote import THREADS, Remote
 
 TRIAL = 1 << 22  # bytes of a trial
 TRIAL_SECONDS = 2.0  # a trial ends after the request during which so much time has passed

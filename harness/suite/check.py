@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from harness.problems import Keys, Problem
+from harness.problems import Keys, by_place
 from harness.suite import made_datasets, models, relations
 from harness.suite.changes import Changes
 from harness.suite.model import Beside, Chosen, DatasetSpec, Suite, System, Unsound, digest
@@ -38,30 +38,27 @@ class Checker(SystemForms):
         analyses = tuple(analysis.chosen for analysis in keys.analyses)
         together = {item.chosen.name: item.together for item in keys.analyses if item.together}
         beside = tuple(Beside(rows.published, rows.as_) for rows in keys.beside)
-        self.check_groups(root, {spec.name for spec in datasets if spec.scored}, keys)
         for key, listed in (
             ("analyses", [item.name for item in analyses]),
             ("beside", [item.published for item in beside]),
         ):
             for name in sorted({name for name in listed if listed.count(name) > 1}):
                 self.note(root.at((key,)), (key,), f"'{name}' is listed twice; remove one of the two")
-        named = root.at(("systems",)).value if "systems" in given else {}
-        written = set(named) if isinstance(named, dict) else set()
-        used = models.splits_used(made) | made_datasets.used(datasets, analyses)
-        read = {*models.systems_used(made), *made_datasets.systems_used(datasets)}
-        names = {*written, *(system.name for system in systems)}
-        self.problems += models.problems(made, datasets, names)
-        self.problems += relations.problems(
-            systems, datasets, written, self.references, keys.depth, used, read
-        )
-        self.problems += made_datasets.problems(datasets, names, analyses)
-        problems = sorted(set(self.problems), key=_by_place)
+        written = {kind: _names(root.at((f"{kind}s",))) for kind in ("system", "dataset")}
+        read = {spec.name for spec in datasets}
+        scored = {spec.name for spec in datasets if spec.scored} | (written["dataset"] - read)
+        self.check_groups(root, scored, keys)
+        for kind, item in made_datasets.references(datasets, analyses):
+            self.referred[kind].append(item)
+        self.problems += models.problems(made, keys.depth)
+        self.problems += relations.problems(systems, datasets, written, self.referred, keys.depth)
+        problems = sorted(set(self.problems), key=by_place)
         measures, protocol = keys.measures, keys.protocol
         if problems:
             datasets = tuple(spec for spec in datasets if spec.chosen.params is not None)
-            known = {spec.name for spec in datasets}
-            systems = relations.sound(systems, known)
-            made = tuple(models.sound(made, known, {system.name for system in systems}))
+            splits = relations.sound_splits(datasets, self.referred["split"])
+            systems = relations.sound(systems, self.unread, splits)
+            made = tuple(models.sound(made, splits, systems))
             analyses = tuple(chosen for chosen in analyses if chosen.params is not None)
             measures = measures or (() if protocol else (FOR_PLANNING,))
         rules = (measures, protocol, keys.depth, keys.seed)
@@ -72,7 +69,7 @@ class Checker(SystemForms):
         suite = Suite(
             name, keys.description, root.file, datasets, systems, measures, analyses, protocol, keys.depth,
             keys.seed, keys.timeout, keys.memory, scoring and scoring.place, digested, made,
-            tuple(averages.items()), together, beside, changes,
+            tuple(averages.items()), together, beside, changes, tuple(self.referred["measure"]),
         )  # fmt: skip
         if problems:
             raise Unsound(problems, suite)
@@ -114,6 +111,13 @@ class Checker(SystemForms):
         yield from (specs[name] for name in nodes if name in specs)
 
 
+def _names(node: Node) -> set[str]:
+    """The names of all datasets or systems as written, also of those that cannot be read."""
+    if isinstance(node.value, list):
+        return {item.value for item in node.value if isinstance(item.value, str)}
+    return set(node.value) if isinstance(node.value, dict) else set()
+
+
 def _spec(name: str, chosen: Chosen, keys: Dataset) -> DatasetSpec:
     return DatasetSpec(name, chosen, keys.unknown_judgements, keys.scored, (), "", keys.limit, keys.sample)
 
@@ -134,9 +138,3 @@ def _digest(
     if made:
         content.append(["models", [models.plain(spec) for spec in made]])
     return digest(name, datasets, systems, content)
-
-
-def _by_place(problem: Problem) -> tuple[str, int, str]:
-    if problem.place is None:
-        return "", 0, str(problem)
-    return str(problem.place.file), problem.place.line, str(problem)

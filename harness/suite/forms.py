@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 from harness.catalogue import Catalogue, Entry, params
 from harness.errors import HarnessError
 from harness.made_models import Made, Seed
-from harness.problems import Keys, Place, Problem, nearest, shown_path, unknown
+from harness.problems import Keys, Named, Place, Problem, nearest, shown_path, unknown
 from harness.suite import grid, keys, models, tuning
 from harness.suite.model import Chosen, Rerank, Rewrite, Search, Tuning
 from harness.suite.sections import BESIDE, BesideReranker, BesideRewriter, Method
@@ -27,6 +27,8 @@ class Forms:
     def __init__(self, catalogue: Catalogue) -> None:
         self.catalogue = catalogue
         self.problems: list[Problem] = []
+        # the names that the suite refers to, as written, those in parts that could not be read included
+        self.referred: dict[str, list[Named]] = {"system": [], "dataset": [], "split": [], "measure": []}
         self.made: dict[str, tuple[int, ...]] = {}  # the models of the suite and their seeds
         self.making = False  # true while models are read: a model refers to another by the same seed
 
@@ -128,7 +130,8 @@ class Forms:
             text = problem.text
             if len(problem.path) == 1 and problem.path[0] in keys.fields_of(BESIDE[kind]):
                 key = problem.path[0]
-                text = f"'{key}' stands beside the plugin: '{{{path[-1]}: {{...}}, {key}: ...}}'"
+                form = f"'{{{path[-1]}: {{...}}, {key}: ...}}'"
+                text = f"'{key}' is no parameter of '{path[-1]}'; write it outside its braces: {form}"
             at = inner.at(problem.path) if problem.path else node
             self.note(at, (*path, *problem.path), text)
         for file in params.paths_in(value):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from harness import records
 from harness.catalogue import params
-from harness.problems import Keys, nearest
+from harness.problems import Keys, Named, nearest
 from harness.suite.yaml_nodes import Node
 from harness.types import JSON
 
@@ -72,10 +72,25 @@ def names(what: str) -> Form:
         texts = tuple(item.value for item in items if isinstance(item.value, str))
         if len(texts) < len(items) or not texts:
             forms.note(node, path, f"expected the name of a {what}, or a list of names")
+        if what == "system":
+            forms.referred[what] += [Named(node.place, path, text) for text in texts]
         return texts or None
 
     text: JSON = {"type": "string"}
     return Form(read, {"anyOf": [text, {"type": "array", "items": text, "minItems": 1}]})
+
+
+def name_of(what: str) -> Form:
+    """One name. Names of systems, measures and datasets are checked when the whole suite is read."""
+
+    def read(forms: Forms, node: Node, path: Keys) -> str | None:
+        if not isinstance(node.value, str) or not node.value:
+            forms.note(node, path, f"expected the name of a {what}, got {params.shown(node.plain())}")
+            return None
+        forms.referred[what].append(Named(node.place, path, node.value))
+        return node.value
+
+    return Form(read, {"type": "string", "minLength": 1})
 
 
 def list_of(form: Form, least: int = 0) -> Form:
@@ -130,6 +145,7 @@ def _read_split(forms: Forms, node: Node, path: Keys) -> Split | None:
     if not (name and split):
         forms.note(node, path, f"expected DATASET/SPLIT, got {params.shown(node.plain())}")
         return None
+    forms.referred["split"].append(Named(node.place, path, node.value))
     return name, split
 
 
@@ -164,6 +180,7 @@ DATASETS_TOGETHER = Form(
     _read_group, {"type": "array", "items": {"type": "string"}, "minItems": 2, "uniqueItems": True}
 )
 SPLIT = Form(_read_split, {"type": "string", "pattern": "^.+/[^/]+$"})
+DATASET, SYSTEM, MEASURE = name_of("dataset"), name_of("system"), name_of("measure")
 SEEDS = Form(
     _read_seeds,
     {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from harness.catalogue import params
-from harness.problems import Keys, Problem, unknown
+from harness.problems import Keys, Named
 from harness.suite.model import Chosen, DatasetSpec, Stage
 from harness.suite.yaml_nodes import Node
 
@@ -54,12 +54,11 @@ def joined(
         of = options[name].of
         base, split = parted(of, {*specs, *options})
         if base not in specs and base not in options:
-            forms.note(node, path, unknown("dataset", base, sorted({*specs, *options} - {name})))
-            return None
+            return None  # a problem that `relations` notes
         waiting.append(name)
         below = made(base)
         waiting.pop()
-        if below is None:  # its problems are noted already
+        if below is None or below.chosen.params is None:  # its problems are noted already
             return None
         if split is not None:
             other = with_split(below, split, node.file.parent)
@@ -108,37 +107,21 @@ def named(chosen: Chosen, kind: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name is not None))
 
 
-def used(specs: Sequence[DatasetSpec], analyses: Sequence[Chosen]) -> set[str]:
-    """The names of datasets that others use: made datasets are made from them, or their stages or an analysis
-    read them."""
-    known = {spec.name for spec in specs}
-    names = [spec.of for spec in specs if spec.of]
-    names += [name for spec in specs for stage in spec.make for name in named(stage.chosen, "splits")]
-    names += [name for chosen in analyses if chosen.params for name in named(chosen, "splits")]
-    return {parted(name, known)[0] for name in names}
-
-
-def systems_used(specs: Sequence[DatasetSpec]) -> list[str]:
-    """The names of the systems whose results the makers read."""
-    return [name for spec in specs for stage in spec.make for name in named(stage.chosen, "systems")]
-
-
-def problems(
-    specs: Sequence[DatasetSpec], systems: set[str], analyses: Sequence[Chosen]
-) -> Iterator[Problem]:
-    """A problem for each system and dataset that a stage or an analysis names and the suite does not have."""
-    known = {spec.name for spec in specs}
-    for spec in specs:
-        for stage in spec.make:
-            path = ("datasets", spec.name, "make", stage.chosen.name)
-            for name in named(stage.chosen, "systems"):
-                if name not in systems:
-                    yield Problem(stage.chosen.place, path, unknown("system", name, sorted(systems)))
-            for name in named(stage.chosen, "splits"):
-                if parted(name, known)[0] not in known:
-                    yield Problem(stage.chosen.place, path, unknown("dataset", name, sorted(known)))
-    for chosen in analyses:
-        for name in named(chosen, "splits") if chosen.params else ():
-            if parted(name, known)[0] not in known:
-                text = unknown("dataset", name, sorted(known))
-                yield Problem(chosen.place, ("analyses", chosen.name), text)
+def references(
+    specs: Sequence[DatasetSpec], analyses: Sequence[Chosen]
+) -> Iterator[tuple[Literal["system", "dataset"], Named]]:
+    """The systems and datasets that the stages of made datasets and the analyses name in their parameters."""
+    places: list[tuple[Keys, Chosen]] = [
+        (("datasets", spec.name, "make", stage.chosen.name), stage.chosen)
+        for spec in specs
+        for stage in spec.make
+    ]
+    places += [(("analyses", chosen.name), chosen) for chosen in analyses if chosen.params is not None]
+    for path, chosen in places:
+        if chosen.place is None:
+            continue
+        if path[0] == "datasets":
+            for name in named(chosen, "systems"):
+                yield "system", Named(chosen.place, path, name)
+        for name in named(chosen, "splits"):
+            yield "dataset", Named(chosen.place, path, name)

@@ -13,7 +13,7 @@ import orjson
 
 from harness.catalogue import Entry
 from harness.errors import Problems
-from harness.problems import Place, Problem
+from harness.problems import Named, Place, Problem
 from harness.steps.record import Found
 from harness.suite.changes import Changes
 from harness.types import JSON, Unit
@@ -155,6 +155,7 @@ class Suite:
     together: dict[str, tuple[str, ...]] = field(default_factory=dict)  # analysis -> datasets in one picture
     beside: tuple[Beside, ...] = ()
     changes: Changes = Changes()  # noqa: RUF009 - immutable. The changes applied when the file was read
+    compared_by: tuple[Named, ...] = ()  # the measures by which values are tuned or checkpoints chosen
 
     def system(self, name: str) -> System:
         return self._systems[name]

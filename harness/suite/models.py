@@ -11,21 +11,34 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from harness.catalogue import params
 from harness.made_models import Made, Seed, references
 from harness.problems import Keys, Place, Problem, unknown
-from harness.suite.keys import MOST, SEEDS, SPLIT, Form, Split, key, list_of, plugin, seeds_in, within
+from harness.suite.keys import (
+    MEASURE,
+    MOST,
+    SEEDS,
+    SPLIT,
+    SYSTEM,
+    Form,
+    Split,
+    key,
+    list_of,
+    plugin,
+    seeds_in,
+    within,
+)
 from harness.suite.model import Chosen
 from harness.suite.yaml_nodes import Node
 from harness.types import JSON
 
 if TYPE_CHECKING:
     from harness.suite.forms import Forms
-    from harness.suite.model import DatasetSpec, System
+    from harness.suite.model import System
 
 
 @dataclass(frozen=True)
 class Negatives:
     """The rules by which a trainer takes negatives from a system's run on the training queries."""
 
-    of: str | None = key(None, "the system whose run on the training queries is taken")
+    of: str | None = key(None, "the system whose run on the training queries is taken", form=SYSTEM)
     file: Path | None = key(None, "instead of a system: a run or training data of another tool")
     depth: int = key(50, "how many results of the run are candidates", minimum=1, maximum=MOST)
     take: int = key(4, "how many negatives a query gets in one epoch", minimum=1, maximum=MOST)
@@ -56,7 +69,7 @@ class Negatives:
 class Subset:
     """A part of a corpus: the top of a system's run on the validation queries, and the judged passages."""
 
-    of: str = key(help="the system whose best results are searched")
+    of: str = key(help="the system whose best results are searched", form=SYSTEM)
     depth: int = key(100, "how many results of each validation query", minimum=1, maximum=MOST)
     whole: bool = key(False, "whether the whole corpus is searched too, to see if it ranks alike")
 
@@ -78,9 +91,11 @@ class Validation:
     """The validation of a model, which finds its best checkpoint."""
 
     on: Split = key(help="DATASET/SPLIT", form=SPLIT)
-    measure: str = key(help="a measure such as RR@10")
+    measure: str = key(help="a measure such as RR@10", form=MEASURE)
     checkpoints: int = key(5, "their number, after equal parts of the training", minimum=1, maximum=1000)
-    of: str | None = key(None, "the system that is evaluated; without it, the first that uses the model")
+    of: str | None = key(
+        None, "the system that is evaluated; without it, the first that uses the model", form=SYSTEM
+    )
     corpus: Subset | None = key(None, "the part of the corpus that is searched; without it, all", form=SUBSET)
 
 
@@ -171,55 +186,47 @@ def read(forms: Forms, node: Node, path: Keys) -> tuple[ModelSpec, ...]:
     )  # fmt: skip
 
 
-def problems(
-    specs: Sequence[ModelSpec], datasets: Sequence[DatasetSpec], names: set[str]
-) -> Iterator[Problem]:
-    """A problem for each dataset, system or split that a model names wrongly. `names` are the systems'."""
-    known = {spec.name for spec in datasets}
+def problems(specs: Sequence[ModelSpec], depth: int) -> Iterator[Problem]:
+    """The problems between the keys of each model. `depth` is the suite's."""
     for spec in specs:
         path = ("models", spec.name)
-        for name, _ in [*spec.on, *([spec.validate.on] if spec.validate else [])]:
-            if name not in known:
-                yield Problem(spec.place, path, unknown("dataset", name, known))
-        if spec.negatives and (spec.negatives.of is None) == (spec.negatives.file is None):
+        mined, tried = spec.negatives, spec.validate
+        if mined and (mined.of is None) == (mined.file is None):
             text = "expected either 'of', a system, or 'file', a run or training data"
             yield Problem(spec.place, (*path, "negatives"), text)
-        for name in systems_used([spec]):
-            if name not in names:
-                yield Problem(spec.place, path, unknown("system", name, names))
-        if spec.validate and spec.validate.on in spec.on:
-            text = f"'{'/'.join(spec.validate.on)}' is trained on; take another split"
+        corpus = tried.corpus if tried else None
+        taken: list[tuple[Keys, Negatives | Subset | None]] = [
+            (("negatives",), mined),
+            (("validate", "corpus"), corpus),
+        ]
+        for keys, part in taken:
+            number = part.depth if part is not None else 0
+            if number > depth:
+                text = f"takes {number} hits, but the suite's depth is {depth}; set depth: {number} or more"
+                yield Problem(spec.place, (*path, *keys, "depth"), text)
+        if tried and tried.on in spec.on:
+            text = f"'{'/'.join(tried.on)}' is trained on; take another split"
             yield Problem(spec.place, (*path, "validate"), text)
 
 
 def sound(
-    specs: Sequence[ModelSpec], datasets: Collection[str], systems: Collection[str]
+    specs: Sequence[ModelSpec], splits: Collection[Split], systems: Sequence[System]
 ) -> Iterator[ModelSpec]:
-    """The models that can be planned, each without the keys that name an unknown dataset or system."""
+    """The models that can be planned, each without the keys that name an unknown split or system."""
+    names = {name for system in systems for name in (system.name, system.base)}
+    used = {made.name for system in systems for made in models_of(system)}
     for spec in specs:
-        on = tuple(split for split in spec.on if split[0] in datasets)
-        mined = spec.negatives
-        negatives = mined if mined and (mined.of in systems if mined.of else mined.file) else None
-        validate = spec.validate
-        if validate is not None:
-            used = systems_used([spec._replace(negatives=None)])
-            validate = validate if validate.on[0] in datasets and {*used} <= {*systems} else None
+        on = tuple(split for split in spec.on if split in splits)
+        mined, tried = spec.negatives, spec.validate
+        if (mined and (mined.of is None) == (mined.file is None)) or (
+            mined and mined.of and mined.of not in names
+        ):
+            mined = None
+        if tried is not None:
+            read = {tried.of, tried.corpus and tried.corpus.of} - {None}
+            tried = tried if tried.on in splits and spec.name in used and read <= names else None
         if on and spec.train.params is not None:
-            yield spec._replace(on=on, negatives=negatives, validate=validate)
-
-
-def systems_used(specs: Sequence[ModelSpec]) -> list[str]:
-    """The names of the systems that models take negatives from or are validated by."""
-    names = [spec.negatives.of for spec in specs if spec.negatives and spec.negatives.of]
-    for tried in (spec.validate for spec in specs if spec.validate):
-        names += [tried.of] if tried.of else []
-        names += [tried.corpus.of] if tried.corpus else []
-    return names
-
-
-def splits_used(specs: Sequence[ModelSpec]) -> set[str]:
-    """The names of the datasets that models are trained or validated on."""
-    return {name for spec in specs for name, _ in [*spec.on, *([spec.validate.on] if spec.validate else [])]}
+            yield spec._replace(on=on, negatives=mined, validate=tried)
 
 
 def plain(spec: ModelSpec) -> JSON:

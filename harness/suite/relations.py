@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from harness.catalogue import params
-from harness.problems import Problem, nearest, unknown
+from harness.problems import Named, Problem, nearest, unknown
+from harness.suite import made_datasets
+from harness.suite.keys import Split
 from harness.suite.model import Chosen, DatasetSpec, System
-from harness.suite.systems import Reference
 
 
 def problems(
     systems: Sequence[System],
     datasets: Sequence[DatasetSpec],
-    written: set[str],
-    references: Sequence[Reference],
+    written: Mapping[str, set[str]],
+    referred: Mapping[str, Sequence[Named]],
     depth: int,
-    trained_on: set[str],
-    used: set[str],
 ) -> Iterator[Problem]:
-    """The problems between systems and datasets. `written` are the names of all systems in the file, and
-    `references` all names of systems in them, those of systems that could not be read included. `used` are
-    the names of the systems that models and made datasets read."""
+    """The problems between systems and datasets. `written` are the names of all systems and datasets in the
+    file, and `referred` all names by which its parts refer to these, also in parts that could not be read."""
     yield from _depths(systems, depth)
-    yield from _tuning(systems, datasets, trained_on)
-    yield from _references(systems, written, references)
+    yield from _tuning(systems)
+    misnamed = [*_splits(datasets, written["dataset"], referred)]
+    misnamed += _references(systems, written["system"], referred["system"])
+    yield from misnamed
     yield from _rewriting(systems, depth)
-    if written == {system.base for system in systems}:  # else a system that could not be read may read others
-        yield from _unscored(systems, used)
+    everything = written["system"] == {system.base for system in systems}
+    if everything and written["dataset"] == {spec.name for spec in datasets} and not misnamed:
+        yield from _unscored(systems, datasets, referred)
 
 
 def _depths(systems: Sequence[System], depth: int) -> Iterator[Problem]:
@@ -41,65 +42,80 @@ def _depths(systems: Sequence[System], depth: int) -> Iterator[Problem]:
                 yield Problem(item.chosen.place, path, f"{text}; {advice}")
 
 
-def _tuning(
-    systems: Sequence[System], datasets: Sequence[DatasetSpec], trained_on: set[str]
-) -> Iterator[Problem]:
-    names = {spec.name for spec in datasets}
-    tuned_on = set(trained_on)
+def _tuning(systems: Sequence[System]) -> Iterator[Problem]:
     for system in systems:
         searched = [chosen for chosen in system.methods if chosen.searched or chosen.tuned]
         if len(searched) > 1:
             text = "tunes more than one of its methods; tune one, and build on it with 'of'"
             yield Problem(system.place, ("systems", system.base), text)
         for chosen in searched:
-            yield from _tuned(system, chosen, names, tuned_on)
-    for spec in datasets:
-        if not spec.scored and spec.name not in tuned_on:
-            text = "'scored: false' is for a dataset that something is tuned, trained or made of; nothing is"
-            yield Problem(spec.chosen.place, ("datasets", spec.name), text)
-    if datasets and not any(spec.scored for spec in datasets):
-        yield Problem(datasets[0].chosen.place, ("datasets",), "none is scored; score at least one")
+            text_of, tuning = _unfit(chosen), chosen.tuned or chosen.searched
+            if text_of is not None and tuning is not None:
+                path = ("systems", system.base, chosen.name, "tune", "grid")
+                yield Problem(tuning.place, path, text_of)
 
 
-def _tuned(system: System, chosen: Chosen, names: set[str], tuned_on: set[str]) -> Iterator[Problem]:
-    """The problems of one tuned method. Adds the dataset that the method is tuned on to `tuned_on`."""
-    tuning = chosen.tuned or chosen.searched
-    assert tuning is not None
-    path = ("systems", system.base, chosen.name, "tune")
-    if tuning.on is not None:
-        tuned_on.add(tuning.on[0])
-        if tuning.on[0] not in names:
-            yield Problem(tuning.place, (*path, "on"), unknown("dataset", tuning.on[0], names))
-    if chosen.params is None:  # its other problems are noted already
-        return
+def _splits(
+    datasets: Sequence[DatasetSpec], written: set[str], referred: Mapping[str, Sequence[Named]]
+) -> Iterator[Problem]:
+    """The problems with the datasets that others are made of, and with the splits that something is tuned or
+    trained on."""
+    specs = {spec.name: spec for spec in datasets if spec.chosen.params is not None}
+    for place, path, name in referred["dataset"]:
+        base = made_datasets.parted(name, written)[0]
+        if base not in written:
+            yield Problem(place, path, unknown("dataset", base, written - {str(path[1])}))
+    for place, path, name in referred["split"]:
+        base = name.rpartition("/")[0]
+        text = _why_no_split(specs, name) if base in specs else unknown("dataset", base, written)
+        if text is not None and (base in specs or base not in written):
+            yield Problem(place, path, text)
+
+
+def _why_no_split(specs: Mapping[str, DatasetSpec], name: str) -> str | None:
+    base, _, split = name.rpartition("/")
+    other = made_datasets.with_split(specs[base], split, Path())
+    return f"{other}; name another" if isinstance(other, str) else None
+
+
+def sound_splits(datasets: Sequence[DatasetSpec], referred: Sequence[Named]) -> set[Split]:
+    """The splits that the suite names, of datasets that could be read."""
+    specs = {spec.name: spec for spec in datasets}
+    pairs = ((item.name, item.name.rpartition("/")) for item in referred)
+    return {
+        (base, split) for name, (base, _, split) in pairs if base in specs and not _why_no_split(specs, name)
+    }
+
+
+def _unfit(chosen: Chosen) -> str | None:
+    """Why a value that a method is tuned over does not fit; None if all fit, or if the method could not be
+    read."""
+    if chosen.params is None:  # its problems are noted already
+        return None
     # the first point was checked with the other parameters; the other points must fit too
     plain = params.plain(chosen.params)
+    points = []
     if chosen.tuned is not None:
-        rest = [{**plain, chosen.tuned.parameter: chosen.tuned.values[-1]}]
-    else:
-        assert chosen.searched is not None
-        rest = [
-            {**plain, **dict(zip(chosen.searched.parameters, point, strict=True))}
-            for point in chosen.searched.points
-        ]
-    for values in rest:
-        problems = params.convert(chosen.entry.record.params, values, Path("/"))[1]
+        points = [{chosen.tuned.parameter: chosen.tuned.values[-1]}]
+    elif chosen.searched is not None:
+        names = chosen.searched.parameters
+        points = [dict(zip(names, point, strict=True)) for point in chosen.searched.points]
+    for point in points:
+        problems = params.convert(chosen.entry.record.params, {**plain, **point}, Path("/"))[1]
         if problems:
-            yield Problem(tuning.place, (*path, "grid"), problems[0].text)
-            return
+            return problems[0].text
+    return None
 
 
 def _references(
-    systems: Sequence[System], written: set[str], references: Sequence[Reference]
+    systems: Sequence[System], written: set[str], references: Sequence[Named]
 ) -> Iterator[Problem]:
     known = {system.name: system for system in systems}
     bases = {system.base for system in systems}
-    feedback = [Reference(system.base, system.place, item.of) for system in systems for item in system.queries
-                if item.of is not None]  # fmt: skip
-    for base, place, name in dict.fromkeys([*references, *feedback]):
+    for place, path, name in references:
         grid = name.partition(",")[0]  # a system of a grid that could not be read has no problem here
         if name not in known and name not in written and (grid in bases or grid not in written):
-            yield Problem(place, ("systems", base, "of"), unknown("system", name, {*known, *written}))
+            yield Problem(place, path, unknown("system", name, {*known, *written}))
     for system in systems:
         path = ("systems", system.base, "of")
         for name in system.below:
@@ -107,7 +123,7 @@ def _references(
             if name not in known and name in bases:
                 text = f"the systems refer to each other in a circle through the grid '{name}'; break it"
                 yield Problem(system.place, path, text)
-        if system.combine is not None and not _takes(system):
+        if system.combine is not None and _is_sound(system.combine) and not _takes(system):
             least, most = system.combine.entry.record.inputs
             bounds = f"at least {least}" if most is None else f"{least} to {most}"
             text = f"'{system.combine.name}' combines {bounds} systems, not {len(system.of)}"
@@ -117,14 +133,34 @@ def _references(
         yield Problem(known[circle[0]].place, ("systems", circle[0], "of"), text)
 
 
-def _unscored(systems: Sequence[System], used: set[str]) -> Iterator[Problem]:
-    used = used | {name for system in systems for name in system.below}
+def _unscored(
+    systems: Sequence[System], datasets: Sequence[DatasetSpec], referred: Mapping[str, Sequence[Named]]
+) -> Iterator[Problem]:
+    used = {item.name for item in referred["system"]}
     for system in systems:
         if not system.scored and used.isdisjoint((system.name, system.base)):
             text = "'scored: false' is for a system that another system, a model or a made dataset reads"
             yield Problem(system.place, ("systems", system.base), f"{text}; nothing does")
     if systems and not any(system.scored for system in systems):
-        yield Problem(systems[0].place, ("systems",), "none is scored; score at least one")
+        yield Problem(
+            systems[0].place,
+            ("systems",),
+            "all have 'scored: false', so the leaderboard has no row; score at least one",
+        )
+    names = {spec.name for spec in datasets}
+    read = {
+        made_datasets.parted(item.name, names)[0] for kind in ("split", "dataset") for item in referred[kind]
+    }
+    for spec in datasets:
+        if not spec.scored and spec.name not in read:
+            text = "'scored: false' is for a dataset that something is tuned, trained or made of; nothing is"
+            yield Problem(spec.chosen.place, ("datasets", spec.name), text)
+    if datasets and not any(spec.scored for spec in datasets):
+        yield Problem(
+            datasets[0].chosen.place,
+            ("datasets",),
+            "all have 'scored: false', so the leaderboard has no row; score at least one",
+        )
 
 
 def _rewriting(systems: Sequence[System], depth: int) -> Iterator[Problem]:
@@ -159,24 +195,51 @@ def _rewriting(systems: Sequence[System], depth: int) -> Iterator[Problem]:
 
 
 def _takes(system: System) -> bool:
-    """Whether the system's combiner takes as many systems as `of` names."""
-    assert system.combine is not None
+    """Whether the system has a sound combiner that takes as many systems as `of` names."""
+    if system.combine is None or not _is_sound(system.combine):
+        return False
     least, most = system.combine.entry.record.inputs
     return len(system.of) >= least and (most is None or len(system.of) <= most)
 
 
-def sound(systems: Sequence[System], datasets: set[str]) -> tuple[System, ...]:
-    """The systems that can be planned: they and all systems that they build on were read without a problem.
-    A misspelt name in `of` is taken for the name that was probably meant, so that planning finds the other
-    problems of its system too."""
-    names = {name for system in systems for name in (system.name, system.base)}
+def sound(systems: Sequence[System], unread: Sequence[System], splits: set[Split]) -> tuple[System, ...]:
+    """Systems in whose place these can be planned, so that planning finds the other problems of the suite. A
+    misspelt name in `of` is taken for the name that was probably meant. Methods that could not be read are
+    left out, a retriever is replaced by another one of the suite, and what is tuned on none of `splits` keeps
+    its first value."""
+    given = (*systems, *unread)
+    names = {name for system in given for name in (system.name, system.base)}
+    stand_in = next(
+        (item.retriever for item in systems if item.retriever and _is_sound(item.retriever)), None
+    )
 
-    def meant(system: System) -> System:
+    def meant(name: str, others: list[str]) -> str:
+        return name if name in names else nearest(name.partition(",")[0], others) or name
+
+    def planned(system: System) -> System:
         others = sorted(names - {system.base})
-        of = (name if name in names else nearest(name, others) or name for name in system.of)
-        return system._replace(of=tuple(of))
+        of = tuple(meant(name, others) for name in system.of)
+        queries = [
+            item._replace(of=item.of and meant(item.of, others), chosen=_untuned(item.chosen, splits))
+            for item in system.queries if _is_sound(item.chosen)
+        ]  # fmt: skip
+        reranks = [
+            item._replace(chosen=_untuned(item.chosen, splits)) for item in system.rerank
+            if _is_sound(item.chosen)
+        ]  # fmt: skip
+        combine = system.combine if of and _takes(system) else None
+        context = [_untuned(item, splits) for item in system.context or () if _is_sound(item)]
+        retriever = system.retriever if system.retriever and _is_sound(system.retriever) else stand_in
+        return system._replace(
+            of=of if combine else of[:1],
+            combine=combine and _untuned(combine, splits),
+            rerank=tuple(reranks),
+            queries=tuple(queries),
+            context=None if system.context is None else tuple(context),
+            retriever=None if of or retriever is None else _untuned(retriever, splits),
+        )
 
-    readable = [system for system in map(meant, systems) if _is_sound(system, datasets)]
+    readable = [system for system in map(planned, given) if system.retriever or system.of]
     kept: dict[str, System] = {}
     while more := [
         system
@@ -187,21 +250,16 @@ def sound(systems: Sequence[System], datasets: set[str]) -> tuple[System, ...]:
     return tuple(system for system in readable if system.name in kept)
 
 
-def _is_sound(system: System, datasets: set[str]) -> bool:
-    """Whether a system's own keys were read without a problem. The systems in its `of` are not checked."""
-    if (system.retriever is None) == (not system.of):
-        return False
-    if len(system.of) > 1 and system.combine is None:
-        return False
-    if system.combine is not None and not _takes(system):
-        return False
-    chosen = [system.retriever, system.combine, *(system.context or ())]
-    chosen += [item.chosen for item in system.queries]
-    chosen += [item.chosen for item in system.rerank]
-    tunings = [item.tuned or item.searched for item in chosen if item is not None]
-    tuned = [item.on for item in tunings if item is not None]
-    readable = all(item is None or item.params is not None for item in chosen)
-    return readable and all(on is None or on[0] in datasets for on in tuned)
+def _is_sound(chosen: Chosen) -> bool:
+    return chosen.params is not None and _unfit(chosen) is None
+
+
+def _untuned(chosen: Chosen, splits: set[Split]) -> Chosen:
+    """The method without its tuning if that is on another split than these."""
+    tuning = chosen.tuned or chosen.searched
+    if tuning is None or tuning.on is None or tuning.on in splits:
+        return chosen
+    return chosen._replace(tuned=None, searched=None)
 
 
 def _circles(known: dict[str, System]) -> list[list[str]]:

@@ -11,10 +11,12 @@ from harness.problems import Keys
 from harness.suite import made_datasets
 from harness.suite.grid import Varied
 from harness.suite.keys import (
+    DATASET,
     DATASETS_TOGETHER,
     LARGEST,
     MOST,
     PROTOCOL,
+    SYSTEM,
     Form,
     by_name,
     key,
@@ -43,7 +45,9 @@ class Method:
 
 @dataclass(frozen=True, kw_only=True)
 class BesideRewriter:
-    of: str | None = key(None, "the system whose hits the rewriter reads; without it, the system's own")
+    of: str | None = key(
+        None, "the system whose hits the rewriter reads; without it, the system's own", form=SYSTEM
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +96,7 @@ STAGES = Form(made_datasets.stages, list_of(Form(made_datasets.stages, plugin("m
 class MadeDataset(Dataset):
     """A dataset that the suite makes of another."""
 
-    of: str = key(help="the dataset that it is made of, or DATASET/SPLIT")
+    of: str = key(help="the dataset that it is made of, or DATASET/SPLIT", form=DATASET)
     make: tuple[Stage, ...] = key(help="a list of makers", form=STAGES)
 
 

@@ -5,34 +5,26 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from harness.catalogue import Catalogue, params
 from harness.errors import HarnessError
-from harness.problems import Keys, Place
+from harness.problems import Keys
 from harness.suite import grid
 from harness.suite.forms import Forms
 from harness.suite.keys import fields_of
 from harness.suite.model import System
 from harness.suite.sections import SystemKeys
 from harness.suite.yaml_nodes import Node
+from harness.types import Unit
 
 LONGEST = 160  # bytes of a name, so that a file can have the name and a suffix
 UNFIT = '/\\:*?"<>|'  # characters that some file systems refuse
 
 
-class Reference(NamedTuple):
-    """The name of a system in `of` of another system, as written."""
-
-    system: str
-    place: Place
-    of: str
-
-
 class SystemForms(Forms):
     def __init__(self, catalogue: Catalogue) -> None:
         super().__init__(catalogue)
-        self.references: list[Reference] = []  # all names of systems in systems, as written
+        self.unread: list[System] = []  # a stand-in for each system that could not be read
 
     def systems(self, node: Node) -> tuple[System, ...]:
         expanded: dict[str, list[System]] = {}
@@ -43,6 +35,12 @@ class SystemForms(Forms):
             except HarnessError as error:
                 self.problems += error.below(item.place, path)
                 expanded[name] = []
+            if not expanded[name]:
+                given = item.value.get("unit") if isinstance(item.value, dict) else None
+                unit: Unit = "document" if given is not None and given.value == "document" else "passage"
+                self.unread.append(
+                    System(name, name, (), None, None, unit, (), None, (), item.place, scored=False)
+                )
         try:
             systems = grid.fan_out(expanded)
         except HarnessError as error:
@@ -70,7 +68,6 @@ class SystemForms(Forms):
         keys = self.section(SystemKeys, item, path)
         if keys is None or not given.keys() & fields_of(SystemKeys):
             return
-        self.references += [Reference(name, given["of"].place, other) for other in keys.of]
         self.check_shape(item, path, given, keys.of)
         for option in grid.product(keys.retriever, keys.combine, keys.context, keys.queries, keys.rerank):
             (retriever, combine, context, queries, rerank), varied = option

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from harness.catalogue import params
 from harness.problems import Keys
-from harness.suite.keys import LARGEST, SPLIT, Form, Split, fields_of, key
+from harness.suite.keys import LARGEST, MEASURE, SPLIT, Form, Split, fields_of, key
 from harness.suite.model import Search, Tuning
 from harness.suite.yaml_nodes import Node
 from harness.types import JSON
@@ -94,7 +94,7 @@ class Tune:
 
     on: Split | None = key(None, "the DATASET/SPLIT on which values are compared", form=SPLIT)
     folds: int | None = key(None, "instead of 'on', the number of folds", minimum=2, maximum=1000)
-    measure: str | None = key(None, "a measure such as nDCG@10")
+    measure: str | None = key(None, "a measure such as nDCG@10", form=MEASURE)
     grid: tuple[float, ...] | None = key(None, "from, to and step", form=GRID)
     values: tuple[JSON, ...] | None = key(None, "instead of a grid", form=VALUES)
     simplex: tuple[list[float], ...] | None = key(None, "instead of a grid: systems, step", form=SIMPLEX)

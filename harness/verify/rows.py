@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import UNSET, structs
 
 from harness.errors import ContractError, HarnessError
 from harness.execution.open_dataset import Opened
@@ -52,13 +53,16 @@ def has_run(board: Leaderboard, row: Row) -> bool:
 
 
 def files(board: Leaderboard, row: Row) -> Iterator[str]:
-    """The files of a row that are present and differ from what the row cites."""
+    """The files of a row that differ from what the row cites, or are missing. A leaderboard may come without
+    its runs and judgements."""
     for kind, cited in sorted(row.files.items()):
-        if cited_files.within(board.folder, cited.path) is None:
+        path = cited_files.within(board.folder, cited.path)
+        if path is None:
             yield f"{cited.path}: lies outside of the leaderboard's folder"
-            continue
-        path = cited_files.located(board, row, kind)
-        if path is not None and (digest := disk.sha256(path)) != cited.sha256:
+        elif not path.is_file():
+            if kind == "per_query" or path.exists() or path.is_symlink():
+                yield f"{cited.path}: {'is no file' if path.exists() else 'is missing'}, and the row cites it"
+        elif (digest := disk.sha256(path)) != cited.sha256:
             yield f"{cited.path}: its SHA-256 is {digest}, the row cites {cited.sha256}"
 
 
@@ -142,9 +146,9 @@ def from_run(
         for label in dict.fromkeys([*recomputed, *claimed]):
             where = f"slice {name}, {label}"
             yield from _differences(where, claimed.get(label), recomputed.get(label), source, tolerance)
-    for name, count in numbers.scored.items():
-        if row.scored.get(name) != count:
-            yield f"scored.{name}: is {row.scored.get(name)}, {source} {count}"
+    for name, count in structs.asdict(numbers.scored).items():
+        if (in_file := getattr(row.scored, name)) != count:
+            yield f"scored.{name}: is {'missing' if in_file is UNSET else in_file}, {source} {count}"
     for label, limits in (row.limits or {}).items():
         for name, value in asdict(limits).items():  # the candidates of a re-ranker are not kept
             recomputed_value = getattr(numbers.limits.get(label), name, None)

@@ -76,7 +76,7 @@ def _service(root: Mapping[str, JSON], scheme: Scheme, path: Path) -> tuple[JSON
     if not isinstance(document, bool):
         raise HarnessError("document: expected true or false, whether the machine sees the document")
     if not isinstance(most, int) or isinstance(most, bool) or most < 1:
-        raise HarnessError("max_tokens: expected a whole number from 1, the longest answer")
+        raise HarnessError("max_tokens: expected a whole number above 0, the length of the longest answer")
     if needs := missing(service):
         raise HarnessError("; ".join(map(str, needs)))
     _check_installed(["httpx"], "services")
@@ -108,7 +108,7 @@ def _reranker(
     levels = sorted(item.grade for item in scheme.grades)
     cuts = root.get("cuts")
     if not levels:
-        raise HarnessError("reranker: the scheme has labels alone, and a score tells no label; use a service")
+        raise HarnessError("reranker: it gives scores, and this scheme has only labels; use a service")
     if (
         not isinstance(cuts, list)
         or not all(type(cut) in (int, float) for cut in cuts)

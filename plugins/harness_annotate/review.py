@@ -86,7 +86,7 @@ def verdict(
             raise HarnessError("this pair is not in your sample; go on with the next")
         if choice is not None:
             if right:
-                raise HarnessError("grade: the decision is right, so there is no other grade; leave it out")
+                raise HarnessError("grade: a decision that is right keeps its grade; leave 'grade' out")
             choice = schemes.choice(state.scheme, choice.grade, choice.labels)
         append(Reviewed(name, number, right, choice, comment[:LONGEST]))
 
@@ -96,7 +96,7 @@ def give_back(journal: Journal, name: str, package: int) -> None:
     with journal.writing() as (state, append):
         state.person(name, "reviewer")
         if not 0 <= package < len(state.packages):
-            raise HarnessError(f"there is no package {package + 1}; there are {len(state.packages)}")
+            raise HarnessError(f"there is no package {package + 1}; the last one is {len(state.packages)}")
         if _package(state, package).standing != "revise":
             raise HarnessError(
                 f"package {package + 1} has not missed its accuracy; only such a one is returned"

@@ -80,6 +80,7 @@ def harness_retrievers() -> Iterable[Retriever]:
     yield Retriever(
         name="ql",
         paper="https://doi.org/10.1145/383952.384019",
+        version="2",
         summary="query likelihood with Dirichlet or Jelinek-Mercer smoothing",
         build="harness_bm25.retriever:Lexical",
         params=QL,

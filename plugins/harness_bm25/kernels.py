@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from harness.toolkit.search.topk import NOTHING, above, drain, inner, keep, key_of, raised, trim
 from harness_bm25.inverting import WINDOW
-from harness_bm25.scoring import BATCH, LOOKUP, POSTINGS, Batch, Postings, add_block, gain, place_in
+from harness_bm25.scoring import BATCH, LOOKUP, POSTINGS, Batch, Postings, add_block, added, gain, place_in
 
 # Measured costs; the unit is the cost of adding one posting's weight to a score.
 TOUCH = 150  # the cost of extracting one text from a window's scores
@@ -143,7 +143,8 @@ def complete(
                 place, score = place_in(p, block, room.near[i]), room.reached[i]
                 if place >= 0:
                     c = p.pair_first[w] + p.pairs[place]
-                    score += gain(p.kind, batch.weight[t], batch.slope[t], p.value[c], p.tf[c])
+                    more = gain(p.kind, batch.weight[t], batch.slope[t], p.value[c], p.tf[c])
+                    score = added(score, more)
                 room.near[kept], room.reached[kept] = room.near[i], score
                 kept += 1
         n = kept

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from harness.toolkit.search.topk import NOTHING, inner, key_of
 
 types: Any = nb.types  # numba has no type hints for them
+NONE = np.float32(1e-30)  # above 0, and too small to change a weight that it is added to
 LOOKUP = 100  # the cost of looking up one text in one block, in additions of one posting's weight to a score
 
 
@@ -58,12 +59,19 @@ BATCH = types.NamedTuple([*[nb.int64[::1]] * 2, *[nb.float32[::1]] * 2], Batch)
 @inner(nb.float32(nb.int64, nb.float32, nb.float32, nb.float32, nb.float32))
 def gain(kind: int, weight: np.float32, slope: np.float32, value: np.float32, tf: np.float32) -> np.float32:
     """The weight of one term in one text, by `kind` (`weights.PRODUCT`, `DIRICHLET` or `MERCER`). A Dirichlet
-    weight below 0 is raised to almost 0, as in Lucene, so that the text is still retrieved."""
+    weight below 0 is raised to NONE, where Lucene has 0, so that the text is still retrieved."""
     if kind == 0:
         return np.float32(weight * value)
     if kind == 1:
-        return np.float32(weight * max(np.log1p(slope * tf) + value, np.float32(1e-9)))
+        return max(np.float32(weight * (np.log1p(slope * tf) + value)), NONE)
     return np.float32(weight * np.log1p(slope * value))
+
+
+@inner(nb.float32(nb.float32, nb.float32))
+def added(score: np.float32, weight: np.float32) -> np.float32:
+    """The score with one more weight. Any number of weights NONE are worth as much as one, so that texts tie
+    that tie in Lucene."""
+    return max(score, weight) if weight == NONE else np.float32(score + weight)
 
 
 @inner(nb.void(POSTINGS, nb.int64, nb.int64, nb.float32, nb.float32, nb.float32[::1]))
@@ -80,7 +88,8 @@ def add_block(
     else:
         tf = p.tf[p.pair_first[w] : p.pair_first[w + 1]]
         for i in range(len(texts)):
-            scores[texts[i]] += gain(p.kind, weight, slope, value[pairs[i]], tf[pairs[i]])
+            more = gain(p.kind, weight, slope, value[pairs[i]], tf[pairs[i]])
+            scores[texts[i]] = added(scores[texts[i]], more)
 
 
 @inner(nb.int64(POSTINGS, nb.int64, nb.int64))
@@ -172,7 +181,8 @@ def rescore(
                     if place >= 0:
                         c = p.pair_first[w] + p.pairs[place]
                         weight, slope = batch.weight[j], batch.slope[j]
-                        scores[text - base] += gain(p.kind, weight, slope, p.value[c], p.tf[c])
+                        more = gain(p.kind, weight, slope, p.value[c], p.tf[c])
+                        scores[text - base] = added(scores[text - base], more)
             for i in range(at, stop):
                 text = texts[q, order[i]]
                 keys[q, order[i]] = key_of(scores[text - base], text)

@@ -114,7 +114,7 @@ def read(folder: Path) -> FolderSettings:
     settings = FolderSettings(**values)
     if (settings.similarity, settings.interaction) != ("cosine", "colbert"):
         raise HarnessError(
-            f"model: {path} compares by {settings.similarity} and '{settings.interaction}'; supported is "
-            "cosine and 'colbert'"
+            f"model: {path} compares by {settings.similarity} and '{settings.interaction}'; "
+            "choose a model that compares by cosine and 'colbert'"
         )
     return settings

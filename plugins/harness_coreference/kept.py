@@ -82,9 +82,7 @@ def matched(
         lacking += 1
     unasked, first = kept.unasked()
     if first is not None and unasked == kept.size:
-        raise HarnessError(
-            f"{path}: no {what} of the corpus is in it; check that it was made for this corpus"
-        )
+        raise HarnessError(f"{path}: it has no {what} of the corpus; check that it was made for this corpus")
     if first is not None and unknown == "refuse":
         raise HarnessError(
             f"{first.file}:{first.line}: the corpus has no {what} '{first.id}'; "

@@ -51,7 +51,7 @@ class Pairs:
         self._params = _completed(params, folders)
         self._texts = texts
         self._readers = [_reader(self._params, folder) for folder in folders]
-        self._pairs = self._split = 0
+        self._pairs = self._split = self._scored = 0
         self._lost = Lost()
 
     def score(self, queries: Sequence[str], candidates: Ints) -> Floats:
@@ -63,6 +63,7 @@ class Pairs:
         positions, places = np.unique(candidates[filled], return_inverse=True)
         texts = self._texts.take(positions)
         firsts, seconds = [queries[row] for row in rows.tolist()], [texts[place] for place in places.tolist()]
+        self._scored = 0
         every = [self._read(reader, firsts, seconds) for reader in self._readers]
         probabilities = bool(self._params.models) and self._params.average == "probabilities"
         scores[filled] = combined(np.stack(every), self._params.kind, probabilities)
@@ -72,6 +73,10 @@ class Pairs:
     def report(self) -> Mapping[str, JSON]:
         facts = {"pairs": self._pairs, "pairs_cut": self._lost.texts, "tokens_lost": self._lost.tokens}
         return {**facts, **({"batches_split": self._split} if self._split else {})}
+
+    def _progress(self, count: int) -> None:
+        self._scored += count
+        self._texts.progress(self._scored // len(self._readers))
 
     def _read(self, reader: Reader, firsts: Sequence[str], seconds: Sequence[str]) -> NDArray[np.float64]:
         """float64[n]: one model's score of each pair."""
@@ -89,7 +94,7 @@ class Pairs:
             texts = [reader.whole(params.instruction, query, text) for query, text in pairs]
             token_ids, lost = tokens.tokenise(reader.tokeniser, texts, params.length)
         with workers(reader.forwards) as run:
-            passed = run(token_ids, lambda count: None)
+            passed = run(token_ids, self._progress)
         self._lost, self._split = self._lost.plus(lost), self._split + passed.split
         return np.array(passed.rows, np.float64)
 

@@ -53,10 +53,8 @@ class ConditionalQA:
         self._test_file = there(params.path / FILES["test"])
 
     def files(self, part: Part) -> tuple[Path, ...]:
-        if part == "corpus":
-            return (self._pages_file,)
         asked = dict.fromkeys((self._questions_file, self._test_file))
-        return tuple(asked) if part == "queries" else (self._pages_file, *asked)
+        return (self._pages_file, *(() if part == "corpus" else asked))
 
     def documents(self) -> Iterator[Document]:
         for number, page in enumerate(self._pages):

@@ -117,5 +117,5 @@ def _candidates(path: Path, line: int, document: _Document) -> list[bool]:
     unknown = sorted(named - {chunk.id for chunk in document.chunks})
     if unknown:
         what = f"candidate_chunk_ids names '{unknown[0]}', which is no chunk of document '{document.id}'"
-        refuse(path, line, f"{what}; mend the line")
+        refuse(path, line, f"{what}; correct the line")
     return [chunk.id in named for chunk in document.chunks]

@@ -88,7 +88,8 @@ class Dapr:
             made = {"titles": self.params.titles, "untagged": self._tagged}
             return Inputs({"form": form["form"], **made}, release.corpus)
         if part == "judgements":
-            return Inputs(form, release.judged)
+            # queries, because a judgement of another query is refused
+            return Inputs(form, tuple(dict.fromkeys((*release.judged, *release.asked))))
         if release.queries_apart or self._asked_digest is None:
             return Inputs(form, release.asked)
         return Inputs({"asked": self._asked_digest})

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.toolkit.neural import checkpoints, torch_encoder
-from harness_dense import DenseParams, folder, pooling
+from harness.toolkit.neural import checkpoints, encoder_folder, torch_encoder
+from harness_dense import DenseParams, pooling
 from harness_dense.pooling import Network
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def _states(states: torch_encoder.States) -> Network:
 
 def _load(params: DenseParams, at: Path, dtype: str) -> tuple[Any, list[pooling.Step]]:
     """The network in the folder `at`, and its layers after pooling if it is a checkpoint of DPR or ANCE."""
-    form = folder.original(at)
+    form = encoder_folder.original(at)
     if form == "dpr":
         return _dpr(at, dtype)
     if form == "ance":
@@ -44,7 +44,11 @@ def _load(params: DenseParams, at: Path, dtype: str) -> tuple[Any, list[pooling.
 def _dpr(at: Path, dtype: str) -> tuple[Any, list[pooling.Step]]:
     """The network and layers of a DPR checkpoint (Karpukhin et al. 2020). The vector of a text is the state
     of the first token, projected if the checkpoint has a projection."""
-    side = "question" if any(name.startswith("question_") for name in folder.names_of_tensors(at)) else "ctx"
+    side = (
+        "question"
+        if any(name.startswith("question_") for name in encoder_folder.names_of_tensors(at))
+        else "ctx"
+    )
     kind = {"question": "DPRQuestionEncoder", "ctx": "DPRContextEncoder"}[side]
     encoder = getattr(checkpoints.load(at, kind, dtype), f"{side}_encoder")
     if not encoder.projection_dim:

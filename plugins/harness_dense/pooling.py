@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from harness.plugin import Floats, HarnessError, Ints
-from harness_dense.folder import Layer
+from harness.toolkit.neural.encoder_folder import Layer
 
 if TYPE_CHECKING:
     from harness.toolkit.neural.tokens import Tokens
@@ -82,8 +82,8 @@ def _step(layer: Layer) -> Step:
     activation = str(layer.settings.get("activation_function", "Tanh")).rpartition(".")[2]
     if activation not in ACTIVATIONS:
         raise HarnessError(
-            f"model: {layer.path} has the activation '{activation}', which is not supported; supported are "
-            f"{', '.join(ACTIVATIONS)}"
+            f"model: {layer.path} has the activation '{activation}', which is not supported; "
+            f"choose a model with one of {', '.join(ACTIVATIONS)}"
         )
     return dense(tensors["linear.weight"], tensors.get("linear.bias"), activation)
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from harness.plugin import HarnessError, IndexBytes, Need, unknown
-from harness.toolkit.neural import backends, model_folder, models, weight_files
+from harness.toolkit.neural import backends, known_encoders, model_folder, models, weight_files
+from harness.toolkit.neural.encoder_folder import FolderSettings, read
+from harness.toolkit.neural.known_encoders import Known
 from harness.toolkit.neural.model_folder import EXPORTS
 from harness.toolkit.neural.revisions import AUTO
-from harness_dense import DenseParams, registry
-from harness_dense.folder import FolderSettings, read
-from harness_dense.registry import Known
+from harness_dense import DenseParams
 
 NUMBERS = {"fp32": 4, "fp16": 2, "int8": 1}  # bytes
 
@@ -118,20 +118,20 @@ def _code_revision(params: DenseParams, *towers: FolderSettings | None) -> str |
 
 def _known(params: DenseParams) -> Known | None:
     if params.settings is None:
-        return registry.find(params.model)
-    known = registry.find(params.settings)
+        return known_encoders.find(params.model)
+    known = known_encoders.find(params.settings)
     if known is None:
-        raise HarnessError(f"settings: {unknown('model', params.settings, registry.names())}")
+        raise HarnessError(f"settings: {unknown('model', params.settings, known_encoders.names())}")
     return known
 
 
 def _located(model: Path | str, revision: str) -> tuple[Path | str, str]:
     """The place and revision of the model with this short name, hub id or path."""
-    known = registry.find(model)
+    known = known_encoders.find(model)
     name = known.passages if known else model
     if isinstance(name, str) and "/" not in name and not models.is_local(name):
         raise HarnessError(
-            f"model: {unknown('model', name, registry.names())} "
+            f"model: {unknown('model', name, known_encoders.names())} "
             "(a folder starts with '.', '/' or '~', a model of the hub is written org/name)"
         )
     return models.located(name, revision)

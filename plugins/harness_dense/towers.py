@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.plugin import Floats
-from harness.toolkit.neural import hardware, model_folder, models, title_pairs, tokens
+from harness.toolkit.neural import encoder_folder, hardware, model_folder, models, title_pairs, tokens
 from harness.toolkit.neural.encoding.parts import Forward
 from harness.toolkit.neural.model_folder import EXPORTS
 from harness.toolkit.neural.tokens import Lost, Tokeniser, Tokens
-from harness_dense import DenseParams, folder, pooling
+from harness_dense import DenseParams, pooling
 
 
 class Tower(NamedTuple):
@@ -74,11 +74,11 @@ def prepared(tower: Tower, texts: Sequence[str], titles: Sequence[str] | None = 
 def _tower(params: DenseParams, model: Path | str, revision: str, prompt: str, length: int) -> Tower:
     instead = EXPORTS if params.backend == "onnx" else ()
     at = models.folder(model, revision, instead, params.trust_remote_code)
-    described, inner = folder.read(at), model_folder.network(at)
+    described, inner = encoder_folder.read(at), model_folder.network(at)
     if params.code_revision is not None:
         for name in described.code:
             models.code(name, params.code_revision)  # downloads the code to where transformers looks for it
-    layers = pooling.steps(folder.layers(at))
+    layers = pooling.steps(encoder_folder.layers(at))
     unit = params.normalise is True or params.similarity == "cosine"
     tokeniser = tokens.load(inner, params.trust_remote_code, params.code_revision)
     body, head = _networks(params, at, inner, tokeniser.padding)

@@ -51,6 +51,6 @@ def _text(path: Path, number: int, line: bytes) -> str:
         refuse(
             path,
             number,
-            f"expected 4 columns between tabs ({_COLUMNS}), got {len(columns)}; mend the line",
+            f"expected 4 columns between tabs ({_COLUMNS}), got {len(columns)}; correct the line",
         )
     return columns[2]

@@ -130,7 +130,9 @@ def _tsv_rows(path: Path) -> Iterator[pa.RecordBatch]:
             if width not in (2, 3) or len(columns) != width:
                 wanted = str(width) if width in (2, 3) else "2 (id, text) or 3 (id, title, text)"
                 refuse(
-                    path, number, f"expected {wanted} columns between tabs, got {len(columns)}; mend the line"
+                    path,
+                    number,
+                    f"expected {wanted} columns between tabs, got {len(columns)}; correct the line",
                 )
             rows.append(_dpr_columns(path, number, columns) if dpr else columns)
         if rows:

@@ -58,10 +58,12 @@ def _text(path: Path) -> Iterator[tuple[int, str, str, int]]:
             wanted = (
                 f"3 columns between tabs ({_HEADER})" if columns == 3 else "4 columns (query 0 passage grade)"
             )
-            refuse(path, number, f"expected {wanted}, got {len(fields)}; mend the line")
+            refuse(path, number, f"expected {wanted}, got {len(fields)}; correct the line")
         grade = fields[-1].strip()
         if not _GRADE.fullmatch(grade) or not -(2**31) <= int(grade) < 2**31:
             shown = text_of(path, number, grade)[:40]
-            refuse(path, number, f"the grade '{shown}' is no whole number of 32 bits; mend the line")
+            refuse(
+                path, number, f"the grade must be a whole number of 32 bits, got '{shown}'; correct the line"
+            )
         query, passage = text_of(path, number, fields[0]), text_of(path, number, fields[-2])
         yield number, query, passage, int(grade)

@@ -82,7 +82,8 @@ class Files:
         for topic in topics.topics(self._queries, _query_format(self._queries)):
             if first_judged.pop(topic.id, None) is not None:
                 queries.append(self._query(topic))
-        for id, line in first_judged.items():
+        # a query may stand in a line that cannot be read
+        for id, line in {} if reading.has_left_out(self._queries) else first_judged.items():
             what = f"query '{id}' is judged, but {self._queries} does not have it"
             reading.refuse(self._qrels, line, f"{what}; add it there or drop its judgements")
         return iter(queries)

@@ -85,7 +85,7 @@ def _tsv_topics(path: Path) -> Iterator[Topic]:
             refuse_header(path, number, columns)
         if len(columns) not in (2, 3):
             what = f"expected id, text and perhaps answers between tabs, got {len(columns)} columns"
-            refuse(path, number, f"{what}; mend the line")
+            refuse(path, number, f"{what}; correct the line")
         answers = () if len(columns) == 2 else _answers(path, number, columns[2], msgspec.json.decode)
         yield Topic(number, columns[0], columns[1], answers)
 
@@ -97,7 +97,7 @@ def _dpr_topics(path: Path) -> Iterator[Topic]:
         columns = [unquoted(column) for column in text_of(path, number, line).split("\t")]
         if len(columns) != 2:
             what = f"expected a question, a tab and a list of answers, got {len(columns)} columns"
-            refuse(path, number, f"{what}; mend the line")
+            refuse(path, number, f"{what}; correct the line")
         yield Topic(number, str(place), columns[0], _answers(path, number, columns[1], ast.literal_eval))
 
 

@@ -138,8 +138,8 @@ def _data(board: Leaderboard, row: Row) -> JSON:
 
 
 def _resources(cost: Cost, seconds: float) -> JSON:
-    runtime = {"wallclock": f"{round(seconds * 1000)} ms"}
+    runtime = {"wallclock": f"{seconds * 1000:.0f} ms"}
     if cost.cpu_seconds is not None:
-        runtime["cpu"] = f"{round(cost.cpu_seconds * 1000)} ms"
-    used = {} if cost.peak_mb is None else {"used process": f"{round(cost.peak_mb * 1024)} KB"}
+        runtime["cpu"] = f"{cost.cpu_seconds * 1000:.0f} ms"
+    used = {} if cost.peak_mb is None else {"used process": f"{cost.peak_mb * 1024:.0f} KB"}
     return {"runtime": runtime, **({"ram": used} if used else {})}

@@ -62,7 +62,7 @@ def board(paths: Sequence[Path], measures: Sequence[str], out: Path, name: str) 
             for dataset, row in _rows(path, result, wanted):
                 key = dataset.name, row.system
                 if key in rows or datasets.get(dataset.name, dataset) != dataset:
-                    problem = f"{row.name} stands in another file already, or on another split or revision"
+                    problem = f"another file has {row.name} already, perhaps of another split or revision"
                     raise HarnessError(f"{path}: {problem}; leave one out")
                 rows[key], datasets[dataset.name] = row, dataset
         except HarnessError as error:

@@ -98,7 +98,7 @@ def contents(path: Path) -> ById:
 def _joined(path: Path, number: int, value: JSON) -> str:
     parts = [value] if isinstance(value, str) else [] if value is None else value
     if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
-        refuse(path, number, "the keyphrases must be a text or a list of texts; mend the line")
+        refuse(path, number, "the keyphrases must be a text or a list of texts; correct the line")
     return "; ".join(part.strip() for part in parts if part.strip())
 
 

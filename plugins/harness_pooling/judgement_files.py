@@ -71,7 +71,7 @@ def decisions(path: Path) -> Iterator[Decision]:
     read = _of_lines(path) if path.name.removesuffix(".gz").endswith((".jsonl", ".json")) else _of_table(path)
     for line, decision in read:
         if not decision.query or not decision.passage:
-            refuse(path, line, "the query or the passage has an empty id; name both")
+            refuse(path, line, "the id of the query or of the passage is empty; give both")
         if decision.sha256 is not None and not DIGEST.fullmatch(decision.sha256):
             what = f"the sha256 '{decision.sha256[:70]}' is not 64 hexadecimal digits"
             refuse(path, line, f"{what}; write that of the passage's text, or leave it out")
@@ -110,7 +110,9 @@ def _of_table(path: Path) -> Iterator[tuple[int, Decision]]:
             continue
         if len(cells) != len(header):
             refuse(
-                path, number, f"expected {len(header)} columns between tabs, got {len(cells)}; mend the line"
+                path,
+                number,
+                f"expected {len(header)} columns between tabs, got {len(cells)}; correct the line",
             )
         row = dict(zip(header, cells, strict=True))
         written = row.get("kind") or "person"
@@ -118,7 +120,11 @@ def _of_table(path: Path) -> Iterator[tuple[int, Decision]]:
             refuse(path, number, f"the kind '{written}' is neither person nor machine; write one of them")
         kind: Kind = "machine" if written == "machine" else "person"
         if row["grade"] and not re.fullmatch(r"-?\d{1,9}", row["grade"]):
-            refuse(path, number, f"the grade '{row['grade']}' is no whole number; write one, or nothing")
+            refuse(
+                path,
+                number,
+                f"the grade must be a whole number or empty, got '{row['grade']}'; correct the line",
+            )
         grade = int(row["grade"]) if row["grade"] else None
         single = Single(row.get("judge", ""), kind, grade, row.get("time", ""), [], row.get("comment", ""))
         known = pairs.setdefault((row["query"], row["passage"], kind), [])

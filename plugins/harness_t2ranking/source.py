@@ -82,10 +82,11 @@ class T2Ranking:
         return Card("zh", self.params.split, None, "Apache-2.0", CITATION, URL, notes, official)
 
     def inputs(self, part: Part) -> Inputs:
-        files = {"corpus": self._collection, "queries": self._queries, "judgements": self._qrels}
-        keyed = {"form": self.params.judgements} if part == "judgements" else {}
-        labels = (self.params.slices,) if part == "queries" and self.params.slices else ()
-        return Inputs(keyed, (files[part], *labels))
+        if part == "corpus":
+            return Inputs({}, (self._collection,))
+        if part == "judgements":  # a judgement of a query that the split lacks is refused
+            return Inputs({"form": self.params.judgements}, (self._qrels, self._queries))
+        return Inputs({}, (self._queries, *((self.params.slices,) if self.params.slices else ())))
 
     def fetch(self) -> Iterator[Path]:
         """Download the missing files from the hub, which states the digest of each file, and yield their

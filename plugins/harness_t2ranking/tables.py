@@ -33,7 +33,7 @@ def table(path: Path, header: Sequence[str]) -> Iterator[list[Row]]:
                 continue
             if len(columns) != len(header):
                 wanted = f"{len(header)} columns between tabs ({', '.join(header)})"
-                refuse(path, number, f"expected {wanted}, got {len(columns)}; mend the line")
+                refuse(path, number, f"expected {wanted}, got {len(columns)}; correct the line")
             if columns[0] == header[0]:
                 refuse(path, number, "the header is there again; drop this line")
             if not columns[0]:

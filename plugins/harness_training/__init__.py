@@ -10,6 +10,7 @@ from harness.plugin import Analysis, Facts, HarnessError, Trainer, TrainingSize,
 from harness_training.params import (
     CrossEncoderParams,
     DualEncoderParams,
+    Encoder,
     LoraParams,
     PromptsParams,
     RocketQAv2Params,
@@ -30,9 +31,10 @@ def steps(params: Any, size: TrainingSize) -> int:
 
 
 def resolve(params: Any, facts: Facts) -> Any:
-    """The parameters with every model as a folder or commit, and with the device and number format of this
-    machine."""
-    from harness.toolkit.neural import hardware, models
+    """The parameters with every model as a folder or commit, with what the model to start from says, and with
+    the device and number format of this machine."""
+    from harness.toolkit.neural import hardware, known_encoders, models
+    from harness_training import starts
 
     device = hardware.device(params.device)
     if device == "cuda" and params.processes > hardware.gpus():
@@ -42,9 +44,11 @@ def resolve(params: Any, facts: Facts) -> Any:
         )
     resolved: dict[str, Any] = {"device": device, "dtype": hardware.dtype(params.dtype, device)}
     for name, revision in _models(params):
-        at, commit = models.located(getattr(params, name), getattr(params, revision))
+        model = getattr(params, name)
+        known = known_encoders.find(model)
+        at, commit = models.located(known.passages if known else model, getattr(params, revision))
         resolved |= {name: at, revision: commit}
-    return dataclasses.replace(params, **resolved)
+    return starts.settled(dataclasses.replace(params, **resolved))
 
 
 def missing_files(params: Any) -> Sequence[str]:
@@ -59,12 +63,16 @@ def missing_files(params: Any) -> Sequence[str]:
 
 def notes(params: Any) -> Sequence[str]:
     from harness.toolkit.neural import models
+    from harness_training import starts
 
-    return [
+    lines = [
         line
         for name, revision in _models(params)
         for line in models.notes(getattr(params, name), getattr(params, revision))
     ]
+    origins = starts.origins(params) if isinstance(params, Encoder) else None
+    start = params.init if models.recipe(params.init) is None else "a made model"
+    return lines if origins is None else [*lines, f"a training from {start}: {origins}"]
 
 
 def _models(params: Any) -> list[tuple[str, str]]:

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.plugin import JSON, Examples, HarnessError, Training
-from harness_training import batches, processes
+from harness_training import batches, processes, starts
 from harness_training.batches import Batch
+from harness_training.params import Encoder
 from harness_training.processes import Course, Learner
 
 
@@ -30,7 +31,7 @@ def trained(
 
     if params.instance == "pair" and examples.share:
         raise HarnessError(
-            "instance: a pair has no undenoised share; write `undenoised: lists` in `negatives`"
+            "instance: with pairs, 'undenoised' cannot be a share; write `undenoised: lists` in `negatives`"
         )
     if params.titles == "none":
         examples = examples._replace(titles_at=None)
@@ -50,4 +51,6 @@ def trained(
         )
     facts = processes.learnt(learner, params, Course(steps, batch, folder, training))
     left_out = len(examples.queries) - len(queries)
+    if isinstance(params, Encoder):
+        facts["settings"] = starts.origins(params)
     return {**facts, "queries": len(queries), "queries_left_out": left_out, "instances": len(instances.query)}

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from harness.plugin import JSON, Examples, HarnessError, Training
-from harness_training import batches, courses, losses, networks
+from harness_training import batches, courses, losses, networks, starts
 from harness_training.batches import Batch
 from harness_training.loop import Optimisation, run
 from harness_training.networks import Titles, Tower
@@ -35,7 +35,7 @@ class Lot(NamedTuple):
 
 class DualEncoder:
     def __init__(self, params: BiEncoder) -> None:
-        self._params = params
+        self._params: BiEncoder = starts.certain(params)
 
     def train(self, examples: Examples, folder: Path, training: Training) -> Mapping[str, JSON]:
         taught = self._params.loss in TAUGHT
@@ -58,7 +58,7 @@ class DualEncoder:
         facts = run(towers, Optimisation.of(params, course.steps), backward, course)
         for part, tower in towers.items() if group.first else ():
             at = course.folder / (part if params.untied else "model")
-            tower.save(at, params.passage_length, params.query_prompt, params.passage_prompt)
+            tower.save(at, int(params.passage_length), params.query_prompt or "", params.passage_prompt or "")
         return facts
 
     def _towers(self, seed: int = 0) -> dict[str, Tower]:
@@ -66,8 +66,8 @@ class DualEncoder:
         names = ("query", "passage") if params.untied else ("passage",)
         made = dict(self._made(names, seed))
         for name, length in (
-            ("query_length", params.query_length),
-            ("passage_length", params.passage_length),
+            ("query_length", int(params.query_length)),
+            ("passage_length", int(params.passage_length)),
         ):
             places = made["passage"].places
             if places is not None and length > places:
@@ -86,17 +86,17 @@ class DualEncoder:
         passages. Queries and passages are sorted by length."""
         params, lots = self._params, list[Lot]()
         for places in networks.by_length(batch.queries, micro, group):
-            prompted = [params.query_prompt + batch.queries[place] for place in places]
+            prompted = [(params.query_prompt or "") + batch.queries[place] for place in places]
             tower = towers.get("query", towers["passage"])
-            lots.append(Lot(tower, prompted, params.query_length, places, 0))
+            lots.append(Lot(tower, prompted, int(params.query_length), places, 0))
         for places in networks.by_length(batch.texts, micro, group):
             read, titles = networks.passages(
                 [batch.texts[place] for place in places],
                 batch.titles and [batch.titles[place] for place in places],
-                params.titles, params.passage_prompt,
+                params.titles, params.passage_prompt or "",
             )  # fmt: skip
             rows = [len(batch.queries) + place for place in places]
-            lots.append(Lot(towers["passage"], read, params.passage_length, rows, 1, titles))
+            lots.append(Lot(towers["passage"], read, int(params.passage_length), rows, 1, titles))
         return lots
 
     def _loss(self, queries: Tensor, passages: Tensor, batch: Batch, group: Group = ALONE) -> Tensor:
@@ -106,7 +106,7 @@ class DualEncoder:
         section 4.1.1)."""
         params = self._params
         lists = torch.from_numpy(batch.lists).to(queries.device)  # int64[Q, L]
-        scores = queries @ passages.T / params.temperature  # float[Q, P]
+        scores = queries @ passages.T / float(params.temperature)  # float[Q, P]
         if params.loss == "contrastive":
             allowed, count = batch.allowed, len(batch.queries)
             if not params.in_batch:

@@ -37,27 +37,6 @@ def network(folder: Path, keeps_prefix: bool = False) -> Path:
     return folder
 
 
-def pooling(folder: Path) -> str:
-    """The pooling that the folder names, or `cls` (the first token's state) if it names none. Raises
-    HarnessError for a pooling that cannot be trained."""
-    for module in model_folder.read(folder / "modules.json") or []:
-        if str(module["type"]).endswith(".Pooling"):
-            path = folder / str(module.get("path", "")) / "config.json"
-            modes = model_folder.read(path) or {}
-            named = [how for how, mode in MODES.items() if modes.get(f"pooling_mode_{mode}") is True]
-            if len(named) != 1:
-                raise HarnessError(
-                    f"pooling: {path} names none that can be trained; say pooling: cls or mean"
-                )
-            return named[0]
-    return "cls"
-
-
-def normalised(folder: Path) -> bool:
-    modules = model_folder.read(folder / "modules.json") or []
-    return any(str(module["type"]).endswith(".Normalize") for module in modules)
-
-
 def describe(
     folder: Path, how: str, unit: bool, width: int, length: int, query_prompt: str, passage_prompt: str
 ) -> None:

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from harness.plugin import HarnessError
-from harness.toolkit.neural import checkpoints, model_folder, title_pairs, tokens
+from harness.toolkit.neural import checkpoints, encoder_folder, model_folder, title_pairs, tokens
 from harness.toolkit.neural.tokens import Tokeniser, Tokens
 from harness_training import dropout as fast
 from harness_training import folders, heads, packed
@@ -55,7 +55,7 @@ class Tower(nn.Module):  # type: ignore[misc]
     ) -> None:
         super().__init__()
         self.at, self.inner = at, folders.network(at, self.keeps_prefix)
-        self.pooling = folders.pooling(at) if pooling == "auto" else pooling
+        self.pooling = (encoder_folder.read(at).pooling or "cls") if pooling == "auto" else pooling
         self.unit, self.dtype, self.device = unit, dtype, device
         self.tokeniser: Tokeniser = tokens.load(self.inner)
         model, self.keys = _trainable(checkpoints.load(self.inner), dropout)
@@ -117,6 +117,7 @@ class Scorer(nn.Module):  # type: ignore[misc]
         heads.convert(model, classes)
         model, self.keys = _trainable(model, dropout)
         self.network = model.to(device)
+        self.places = model_folder.places(self.inner)
         known = device == "cpu" and type(model).__name__ in HEADED
         self.packed = packed.network(model.base_model) if known else None  # None: texts are padded
         self.tokens = 0  # tokens that the network has been trained on

@@ -12,8 +12,10 @@ from harness.plugin import param
 Pooling = Literal["auto", "cls", "mean", "max", "last"]
 Dtype = Literal["auto", "fp32", "bf16"]
 Device = Literal["auto", "cpu", "cuda"]
+Auto = Literal["auto"]
 Titles = Literal["none", "joined", "pair", "untyped-pair"]
 INIT = "the model to start from: a folder, a hub id, package:MODULE/FOLDER, or {made: NAME}"
+AS_START = "auto: as the model to start from"
 COMPUTED = "the type of matrix products; auto: bf16 if the device supports it. Weights stay in fp32"
 INSTANCE = (
     "what an epoch has once: each query with one of its positives and its negatives, each positive with its "
@@ -35,7 +37,7 @@ def of(base: type, name: str, default: Any) -> Any:
 
 def _needs_untied(init_query: Path | str | None, untied: bool) -> None:
     if init_query is not None and not untied:
-        raise ValueError("init_query: there is one encoder for queries and passages; say `untied: true` too")
+        raise ValueError("init_query: queries have an encoder of their own only with `untied: true`; add it")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,15 +69,22 @@ class Common:
 class Encoder(Common):
     """The parameters of trainers of an encoder that turns a text into one vector."""
 
-    pooling: Pooling = param("auto", "how tokens become one vector; auto: as the folder says, else cls")
-    similarity: Literal["dot", "cosine"] = param("dot", "how vectors are compared")
-    temperature: float = param(
-        1.0, "scores are divided by this number; 0.01 to 0.1 is usual with cosine", minimum=1e-4
+    pooling: Pooling = param("auto", f"how tokens become one vector; {AS_START}, cls if it does not say")
+    similarity: Literal["auto", "dot", "cosine"] = param(
+        "auto",
+        f"how vectors are compared; {AS_START}, cosine for vectors of length 1, else dot",
     )
-    query_length: int = param(32, "how many tokens of a query are read", minimum=3)
-    passage_length: int = param(128, "how many tokens of a passage are read", minimum=3)
-    query_prompt: str = param("", "text that is put before every query")
-    passage_prompt: str = param("", "text that is put before every passage")
+    temperature: float | Auto = param(
+        "auto", "scores are divided by this number; auto: 0.05 with cosine, 1 with dot", minimum=1e-4
+    )
+    query_length: int | Auto = param(
+        "auto", f"how many tokens of a query are read; {AS_START}, 32 if it does not say", minimum=3
+    )
+    passage_length: int | Auto = param(
+        "auto", f"how many tokens of a passage are read; {AS_START}, 128 if it does not say", minimum=3
+    )
+    query_prompt: str | None = param(None, "text that is put before every query; null: that of the start")
+    passage_prompt: str | None = param(None, "text that is put before every passage; null: that of the start")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +111,9 @@ class DualEncoderParams(BiEncoder):
 
     init_query: Path | str | None = param(None, help=INIT_QUERY)
     init_query_revision: str = param("auto", "the branch, tag or commit of that model on the hub")
-    passage_length: int = of(Encoder, "passage_length", 384)
+    passage_length: int | Auto = param(
+        "auto", f"how many tokens of a passage are read; {AS_START}, 384 if it does not say", minimum=3
+    )
 
     def __post_init__(self) -> None:
         _needs_untied(self.init_query, self.untied)

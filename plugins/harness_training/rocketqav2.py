@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from harness.plugin import JSON, Examples, Ints, Training
-from harness_training import courses, losses, networks
+from harness_training import courses, losses, networks, starts
 from harness_training.batches import Batch
 from harness_training.loop import Optimisation, run
 from harness_training.networks import Scorer, Tower
@@ -22,7 +22,7 @@ RETRIEVER, RERANKER = "retriever", "reranker"
 
 class RocketQAv2:
     def __init__(self, params: RocketQAv2Params) -> None:
-        self._params = params
+        self._params: RocketQAv2Params = starts.certain(params)
 
     def train(self, examples: Examples, folder: Path, training: Training) -> Mapping[str, JSON]:
         return courses.trained(RocketQAv2, self._params, examples, folder, training)
@@ -46,9 +46,16 @@ class RocketQAv2:
         if course.group.first:
             for name, tower in towers.items():
                 at = course.folder / name
-                tower.save(at, params.passage_length, params.query_prompt, params.passage_prompt)
-            scorer.save(course.folder / RERANKER, params.query_length + params.passage_length)
+                tower.save(
+                    at, int(params.passage_length), params.query_prompt or "", params.passage_prompt or ""
+                )
+            scorer.save(course.folder / RERANKER, self._pair_length(scorer))
         return facts
+
+    def _pair_length(self, scorer: Scorer) -> int:
+        """How many tokens of a pair the re-ranker reads."""
+        length = int(self._params.query_length) + int(self._params.passage_length)
+        return min(length, scorer.places or length)
 
     def _backward(
         self, towers: Mapping[str, Tower], scorer: Scorer, batch: Batch, seeds: tuple[int, int], micro: int,
@@ -80,14 +87,14 @@ class RocketQAv2:
         params, used = self._params, lists[lists >= 0].tolist()
         texts, titles = networks.passages(
             [batch.texts[place] for place in used], batch.titles and [batch.titles[place] for place in used],
-            params.titles, params.passage_prompt,
+            params.titles, params.passage_prompt or "",
         )  # fmt: skip
-        queries = [params.query_prompt + batch.queries[number] for number in numbers]
+        queries = [(params.query_prompt or "") + batch.queries[number] for number in numbers]
         one = towers.get(RETRIEVER)
         vectors = []
         for side, (name, keys, read, length, beside) in enumerate(
-            [("query", numbers, queries, params.query_length, None),
-             ("passage", places, texts, params.passage_length, titles)]
+            [("query", numbers, queries, int(params.query_length), None),
+             ("passage", places, texts, int(params.passage_length), titles)]
         ):  # fmt: skip
             tower = towers[name] if one is None else one
             if params.retriever_dropout:
@@ -105,9 +112,11 @@ class RocketQAv2:
         passages = [texts[place] for place in lists[is_filled].tolist()]
         filled = torch.from_numpy(is_filled).to(query_vectors.device)
         retriever = torch.zeros(lists.shape, device=query_vectors.device)
-        retriever[row, column] = (query_vectors[row] * read).sum(dim=1) / params.temperature  # equation 1
-        length = params.query_length + params.passage_length
-        logits = scorer([queries[i] for i in row.tolist()], passages, length, params.query_length)
+        retriever[row, column] = (query_vectors[row] * read).sum(dim=1) / float(
+            params.temperature
+        )  # equation 1
+        length = self._pair_length(scorer)
+        logits = scorer([queries[i] for i in row.tolist()], passages, length, int(params.query_length))
         reranker = torch.zeros(lists.shape, device=query_vectors.device)
         reranker[row, column] = logits[:, 0]
         reaches = params.reaches_reranker and params.reranker != "static"

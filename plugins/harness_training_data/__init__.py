@@ -43,6 +43,7 @@ def harness_retrievers() -> Iterable[Retriever]:
         build="harness_training_data.retriever:Run",
         params=RunParams,
         queries=("ids",),
+        precomputed=True,
         of_file=of_negatives,
     )
 

@@ -23,7 +23,8 @@ class VectorsParams:
     query_ids: Path | None = param(None, "for .npy: a file with one id per line, in the order of the vectors")
     query_texts: Path | None = param(
         None,
-        "the texts of the queries: JSON lines, or lines of id, tab, text; Pyserini's .jsonl has them already",
+        'the texts of the queries: a .jsonl with lines {"_id": "q1", "text": "..."}, or a file with lines of '
+        "id, tab, text; Pyserini's .jsonl of vectors has them already",
     )
     similarity: Literal["dot", "cosine"] = param("dot", "how vectors are compared")
     stored: Literal["auto", "fp32", "fp16", "int8"] = param(
@@ -42,7 +43,9 @@ class VectorsParams:
             if not plain and names is not None:
                 raise ValueError(f"'{ids}' is for a .npy file; leave it out, or give one as '{name}'")
         if self.queries is not None and self.query_texts is None and ".jsonl" not in self.queries.suffixes:
-            raise ValueError("'queries' has no texts to know a query by; give them as 'query_texts'")
+            form = 'a .jsonl with lines `{"_id": "q1", "text": "..."}`, or lines of id, tab, text'
+            what = "'queries' has no texts, by which a query finds its vector"
+            raise ValueError(f"{what}; give them as 'query_texts': {form}")
 
 
 def resolve(params: VectorsParams, facts: Facts) -> VectorsParams:
@@ -69,4 +72,5 @@ def harness_retrievers() -> Iterable[Retriever]:
         missing_files=missing_files,
         search_only=("queries", "query_ids", "query_texts"),
         cores="all",
+        precomputed=True,
     )

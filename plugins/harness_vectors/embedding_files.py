@@ -59,7 +59,7 @@ def read(path: Path, ids: Path | None = None, texts: bool = False) -> Embeddings
         raise HarnessError(f"{path}: is no form of vectors; give .npy, .jsonl or a folder with docid")
     if len(embeddings.ids) != len(embeddings.rows):
         counts = f"{len(embeddings.rows)} vectors and {len(embeddings.ids)} ids"
-        raise HarnessError(f"{path}: {counts} do not belong together; give the ids of these vectors")
+        raise HarnessError(f"{path}: there are {counts}; give one id for each vector")
     return embeddings
 
 
@@ -108,7 +108,7 @@ def _json_lines(path: Path, texts: bool) -> Embeddings:
                 width = len(line.vector) if width is None else width
                 if len(line.vector) != width:
                     what = f"the vector has {len(line.vector)} numbers, others have {width}"
-                    refuse(path, number, f"{what}; mend the line")
+                    refuse(path, number, f"{what}; correct the line")
             if batch:
                 blocks.append(np.array([line.vector for line in batch], np.float32))
             if texts:

@@ -138,7 +138,7 @@ def _texts(path: Path) -> list[tuple[str, str]]:
     for number, line in lines(path):
         columns = text_of(path, number, line).split("\t")
         if len(columns) != 2:
-            refuse(path, number, f"expected id, tab, text, got {len(columns)} columns; mend the line")
+            refuse(path, number, f"expected id, tab, text, got {len(columns)} columns; correct the line")
         pairs.append((columns[0], columns[1]))
     return pairs
 

@@ -11,9 +11,10 @@ import uuid
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any, NamedTuple
 
-from harness.store.remote import Damaged, Remote
+from harness.store.remote import PIECE, Damaged, Remote
 
 KEYS = {
     "AWS_ACCESS_KEY_ID": "somebodys-key",
@@ -144,7 +145,8 @@ class Watch:
                     listed = self.remote.listed(step)
                     pieces = {piece for each in listed.files.values() for piece in each} if listed else set()
                     for piece in pieces - self._whole:
-                        self.remote.piece(piece)
+                        if sha256(self.remote.start_of(piece, PIECE)).hexdigest() != piece:
+                            raise Damaged(f"the piece {piece[:12]} is missing or was changed")
                     self._whole |= pieces | {step}
                 except Damaged as error:
                     self.torn.append(f"{step}: {error}")

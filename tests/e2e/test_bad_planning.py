@@ -102,5 +102,5 @@ def test_judgements_of_queries_that_the_dataset_lacks_fail_its_rows_only(planned
     assert planned.run().code == 1
     found = {row["dataset"]: row for row in leaderboard(planned.out)["rows"]}
     assert found["toy"]["status"] == "ok"
-    assert "broke its contract" in found["odd"]["error"]
+    assert "datasets.odd: 1 judged queries are not among its queries" in found["odd"]["error"]
     assert "a dataset yields judgements of its own queries alone" in found["odd"]["error"]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
+import time
+from pathlib import Path
 
 import orjson
 import pytest
@@ -81,6 +84,11 @@ def test_a_process_that_ends_badly_fails_its_row_and_leaves_nothing_behind(harne
         "segfault": "its process died of SIGSEGV",
         "close_pipes": "its process closed its pipe to the harness",
         "take_name": "broke its contract: it wrote a file 'manifest.json'",
+        "remove_folder": "broke its contract: it removed the folder that it was given",
+        "remove_folder_above": "broke its contract: it removed the folder that it was given",
+        "link_folder": "broke its contract: it removed the folder that it was given",
+        "full_device": "No space left on device (faults/bad_plugin.py:",
+        "full_elsewhere": "No space left on device: '/a/disk/of/mine' (faults/bad_plugin.py:",
         "late_import": "ImportError: the plugin's library was asked to fail",
     }
     harness.suite(suite(**{how: bad(how) for how in reasons}))
@@ -126,6 +134,26 @@ def test_what_hangs_is_killed_with_all_that_it_started(harness: Harness) -> None
         assert "took longer than the timeout of 5 s" in by_system[how]["error"]
     assert any("in children" in text for text in logs_named(harness, ran.err))  # the Python stack
     assert living(f"A_RUN={harness.folder}") == []
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="other systems do not say which processes descend from one"
+)
+def test_processes_that_leave_their_session_and_ignore_sigterm_end_with_their_worker(
+    harness: Harness,
+) -> None:
+    harness.suite(suite())
+    assert harness.run().code == 0
+    ways = ("leave_and_go_on", "leave_and_fail", "leave_and_hang", "leave_and_exit")
+    harness.suite(suite(8.0, **{how: bad(how) for how in ways}))
+    ran = harness.run(PYTHONPATH=FAULTS, TOY_LEFT=str(harness.folder / "left"))
+    assert ran.code == 1, ran.err
+    left = [Path(f"/proc/{number}") for number in (harness.folder / "left").read_text().split()]
+    assert len(left) == 7
+    until = time.monotonic() + 20  # whoever takes over the killed ones may be slow to wait for them
+    while any(path.exists() for path in left) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert [path.name for path in left if path.exists()] == []
 
 
 def test_a_step_that_fails_over_what_a_killed_run_left_is_done_from_the_start(harness: Harness) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
+import orjson
 import pytest
 from running import EVERYTHING, Harness, results
 
@@ -199,3 +202,57 @@ def test_a_bit_a_cut_or_a_deletion_in_any_file_is_mended(
             how = "is missing" if damage is remove else "was changed"
             assert f"'{damaged.name}' {how}" in ran.err or f"manifest.json {how}" in ran.err
         shutil.rmtree(place.folder)
+
+
+NONSENSE = [
+    b"",
+    b"{}",
+    b"null",
+    b"5",
+    b'"\\u0000"',
+    b"[" * 100_000,
+    b"\xff",
+    b'{"step": 5}',
+    b"[[]]",
+    b"{" * 9,
+]
+VALUES = [None, {}, [], 5, -1, "", "\0", "../x", [[]], {"": []}, True, 1e300]
+
+
+def sealed(body: bytes) -> bytes:
+    return body + b"\n" + hashlib.sha256(body).hexdigest().encode() + b"\n"
+
+
+def nonsense(data: bytes, draw: Random) -> bytes:
+    """A manifest that ends with its right digest and is none, or has other values in one or two places."""
+    if draw.random() < 0.1:
+        return sealed(draw.choice(NONSENSE))
+    content = orjson.loads(data.rstrip(b"\n").rpartition(b"\n")[0])
+    for _ in range(draw.randint(1, 2)):
+        places = [(content, name) for name in content]
+        places += [(part, name) for part in content.values() if isinstance(part, dict) for name in part]
+        inside, name = draw.choice(places)
+        if draw.random() < 0.4:
+            inside.pop(name, None)
+        else:
+            inside[name] = draw.choice(VALUES)
+    return sealed(orjson.dumps(content))
+
+
+@pytest.mark.parametrize(
+    "seed", [0, 1, 2, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 20))]
+)
+def test_manifests_of_nonsense_with_right_digests_end_no_command_with_a_traceback(
+    copy: Harness, undisturbed: dict[str, bytes], seed: int
+) -> None:
+    draw = Random(seed)
+    manifests = sorted(copy.store.glob("artifacts/*/manifest.json"))
+    for path in draw.sample(manifests, draw.choice((1, 3, len(manifests)))):
+        path.write_bytes(nonsense(path.read_bytes(), draw))
+    for words in (["cache", "ls"], ["cache", "verify"], ["run", "suite.yaml", "--dry-run", "--estimate"]):
+        ran = copy.command(*words, "--store", copy.store)
+        assert ran.code in (0, 1), ran.err
+        assert "Traceback" not in ran.err
+    ran = copy.run()
+    assert ran.code == 0, ran.err
+    assert results(copy.out) == undisturbed

@@ -10,6 +10,7 @@ import subprocess
 import time
 import uuid
 from pathlib import Path
+from typing import Any
 
 import pytest
 from running import EVERYTHING, FAULTS, Harness, alive, children, finished, living, results, until
@@ -49,7 +50,7 @@ def kill_at_a_random_moment(harness: Harness, chance: random.Random, longest: fl
 
 def kills(
     harness: Harness, expected: dict[str, bytes], seed: int, rounds: int, each: int,
-    suite: dict[str, object] = EVERYTHING, finished_store: Path | None = None,
+    suite: Any = EVERYTHING, finished_store: Path | None = None,
 ) -> None:  # fmt: skip
     """Rounds of several kills on one store, each ended by a rerun that must give the same results. With a
     finished store every second round begins with a random half of its artifacts."""

@@ -25,7 +25,7 @@ def test_a_folder_with_other_files_is_refused_and_left_alone(everything: Harness
     (everything.store / "thesis.tex").write_text("ten years of work")
     line = refused(everything, everything.store, 2)
     advice = "choose an empty or new folder with --store"
-    assert line == f"{everything.store}: holds other files than a store; {advice}"
+    assert line == f"{everything.store}: is not a store, and holds other files; {advice}"
     assert [path.name for path in everything.store.iterdir()] == ["thesis.tex"]
 
 

@@ -31,13 +31,12 @@ def suite(documents: int) -> dict[str, Any]:
     }
 
 
-def test_steps_that_never_ran_are_marked_and_others_are_estimated(harness: Harness) -> None:
+def test_steps_that_never_ran_are_tried_for_a_second_unless_that_costs_money(harness: Harness) -> None:
     harness.suite(suite(20))
     first = harness.command("run", "suite.yaml", "--store", harness.store, "--dry-run", "--estimate")
     assert first.code == 0, first.err
-    assert "4 steps to do, and the cost of none of them is known" in first.out
-    assert "0.0 s of work" not in first.out
-    assert "4 steps are of methods that have not run here" in first.out
+    assert "calibration: 4 steps with 2 queries and 64 passages" in first.err  # short, and unasked
+    assert "?" not in first.out
     assert harness.run("suite.yaml").code == 0
     harness.suite(suite(40))
     second = harness.command(
@@ -48,7 +47,14 @@ def test_steps_that_never_ran_are_marked_and_others_are_estimated(harness: Harne
     assert "with 2 at once at least" in second.out
     harness.suite({**suite(40), "systems": {**suite(40)["systems"], "new": {"retriever": "bm25"}}})
     third = harness.command("run", "suite.yaml", "--store", harness.store, "--dry-run", "--estimate")
-    assert "on disk, without the 2 steps that are not known" in third.out
+    assert "calibration: 2 steps" in third.err  # of the method that has not run here
+    assert "?" not in third.out
+    served = {"retriever": {"embeddings": {"service": {"url": "http://localhost:1/v1", "model": "x"}}}}
+    harness.suite({**suite(40), "systems": {**suite(40)["systems"], "paid": served}})
+    fourth = harness.command("run", "suite.yaml", "--store", harness.store, "--dry-run", "--estimate")
+    assert "calibration" not in fourth.err
+    assert "on disk, without the 2 steps that are not known" in fourth.out
+    assert "2 steps could not be tried: they train, make a collection, ask a service" in fourth.out
 
 
 def test_a_calibration_gives_every_step_an_estimate_and_does_none_of_them(harness: Harness) -> None:

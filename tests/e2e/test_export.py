@@ -236,7 +236,7 @@ def test_files_that_are_no_results_and_results_that_stand_twice_are_named_togeth
     (tmp_path / "old.json").write_text('{"mteb_version": "0.0.2", "test": {}}')
     ran = imported(made, tmp_path, out=tmp_path / "claimed")
     assert ran.code == 2
-    assert "T / model stands in another file already" in ran.err
+    assert "another file has T / model already" in ran.err
     assert "old.json: is no task result of MTEB" in ran.err
     assert not (tmp_path / "claimed").exists()
 

@@ -38,6 +38,12 @@ take 30 seconds and half a gigabyte.
 In every case the rows that do not use the plugin are `ok` and have their numbers, the leaderboard
 is written, and no process is left behind. The exit code is 1 if something failed, otherwise 0.
 
+When a step's worker ends, for whatever reason, all processes that it started are killed. On Linux
+these are also processes that left the worker's session, ignore signals, or lost their parent; only
+one that also cleared its environment, and whose worker died by itself, escapes. Other systems do
+not say which processes descend from a worker: there the processes of the worker's group are killed,
+and one that calls `setsid()` lives on.
+
 """
 
 

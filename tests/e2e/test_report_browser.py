@@ -369,5 +369,7 @@ def hostile(tmp_path_factory):
     board["rows"][1]["system"] = BAD + TURNED + "n" * 1_000_000
     board["description"] = BAD
     board["rows"][1]["flags"] = [BAD]
+    for row in board["rows"]:
+        row["cost"] |= {"machine": BAD, "no_latency": "service"}
     path.write_text(json.dumps(board))
     return harness

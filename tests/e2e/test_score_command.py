@@ -102,7 +102,7 @@ def test_it_is_compared_with_the_suite_on_the_same_judgements(copy):
     assert on_qrels(copy).code == 0
     ran = copy.command("compare", copy.out, "scored")
     assert ran.code == 2
-    assert "has the judgements" in ran.err
+    assert "is other data than in" in ran.err
 
 
 def test_it_is_inspected_with_its_grades_and_no_text(copy):
@@ -196,6 +196,7 @@ def test_queries_without_judgements_and_deep_results_are_left_out_and_counted(co
     }
     assert row["scored"]["queries"] == 3
     assert row["scored"]["unanswered"] == 2
+    assert "note: tiny / deep: 2 of its queries have no hits: each scores 0" in ran.out
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from running import EVERYTHING, Harness, results
+
+from harness.errors import HarnessError
+from harness.store.remote import Remote
 
 
 def test_the_second_one_fetches_all_that_the_first_one_did(
@@ -49,3 +53,29 @@ def test_a_store_is_pushed_listed_and_pulled_by_hand(tmp_path: Path, undisturbed
     ran = second.run("suite.yaml")
     assert " 0 to do" in ran.err
     assert results(second.out) == undisturbed
+
+
+@pytest.mark.parametrize("when", ["first", "later"])
+def test_a_push_that_fails_keeps_the_leaderboard_and_the_next_run_pushes_what_lacks(
+    harness: Harness, undisturbed: dict[str, bytes], monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    harness.suite(EVERYTHING)
+    remote = ("--remote", (harness.folder / "shared").as_uri())
+    calls, write = iter(range(10**6)), Remote._write
+
+    def fails(self: Remote, path: str, data: bytes) -> None:
+        if next(calls) >= {"first": 0, "later": 7}[when]:
+            raise HarnessError(f"{self.address}: the server is away; check the address")
+        write(self, path, data)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Remote, "_write", fails)
+        ran = harness.run("suite.yaml", *remote)
+    assert ran.code == 1, ran.err
+    assert ran.err.count("the next run with this remote pushes them") == 1
+    assert results(harness.out) == undisturbed
+    again = harness.run("suite.yaml", *remote)
+    assert (again.code, " 0 to do" in again.err) == (0, True), again.err
+    count = len(list((harness.store / "artifacts").iterdir()))
+    assert f"\n{count} artifacts" in harness.command("cache", "ls", *remote).out
+    assert not list(harness.store.glob("unpushed/*/*"))

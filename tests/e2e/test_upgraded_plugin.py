@@ -1,5 +1,6 @@
 """A step runs again when the plugin behind it was upgraded: equal fingerprints mean equal rankings."""
 
+import os
 import shutil
 
 from running import leaderboard
@@ -59,3 +60,19 @@ def test_an_upgraded_reranker_gets_numbers_and_fingerprints_of_its_own(harness):
     assert rows[0]["plain"] == rows[1]["plain"]
     assert prints[3] not in prints[:3]  # the version of the distribution alone changes it
     assert runs[3] == runs[0]
+
+
+def test_a_plugin_edited_to_the_same_size_and_time_runs_its_new_code(harness):
+    harness.suite(SUITE)
+    installed = harness.folder / "installed"
+    runs = []
+    install(installed, "2.3.0", "SIGN")
+    for sign in ("+1", "-1"):
+        (installed / "acme_rerank.py").write_text(RERANKER.replace("SIGN", sign))
+        os.utime(installed / "acme_rerank.py", (1_700_000_000, 1_700_000_000))
+        ran = harness.run(PYTHONPATH=str(installed), PYTHONDONTWRITEBYTECODE="")
+        assert ran.code == 0, ran.err
+        runs.append({path.name: path.read_bytes() for path in (harness.out / "runs").rglob("*acme*.gz")})
+    assert len(runs[0]) == 1
+    assert runs[0] != runs[1]
+    assert list(installed.glob("__pycache__/acme_rerank.*.by-content.pyc"))

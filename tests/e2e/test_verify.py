@@ -180,6 +180,23 @@ def test_without_runs_the_rows_are_claimed_and_their_means_checked(copy):
     assert "R@20: its mean is 0.5, per-query/tiny/bm25.tsv gives" in ran.out
 
 
+@pytest.mark.parametrize("kind", ["per_query", "run"])
+@pytest.mark.parametrize("damage", ["missing", "folder", "link to nothing"])
+def test_a_cited_file_that_is_gone_or_none_is_named(copy, kind, damage):
+    cited = row(orjson.loads((copy.out / "leaderboard.json").read_bytes()))["files"][kind]["path"]
+    (copy.out / cited).unlink()
+    if damage == "folder":
+        (copy.out / cited).mkdir()
+    elif damage != "missing":
+        (copy.out / cited).symlink_to("nothing")
+    ran = verify(copy)
+    if (kind, damage) == ("run", "missing"):  # a leaderboard may come without its runs
+        assert (ran.code, "claimed" in ran.out) == (0, True)
+        return
+    assert ran.code == 1
+    assert f"{cited}: is {'no file' if damage == 'folder' else 'missing'}, and the row cites it" in ran.out
+
+
 def test_published_and_failed_rows_are_said_to_be_that(copy):
     def act(data):
         row(data).update(origin="published", files={})

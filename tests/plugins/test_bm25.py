@@ -58,7 +58,7 @@ def plain(texts, query, params):
 def likelihood(tf, length, share, params):
     if params.smoothing == "dirichlet":
         gain = math.log(1 + tf / (params.mu * share)) + math.log(params.mu / (length + params.mu))
-        return max(gain, FLOOR)
+        return max(gain, 1e-30)
     return math.log(1 + (1 - params.lam) * tf / length / (params.lam * share))
 
 
@@ -257,3 +257,13 @@ def test_files_that_do_not_fit_one_another_are_refused(tmp_path):
     shifted(tmp_path / "block_start.npy")
     with pytest.raises(HarnessError, match="do not fit"):
         storage.read(tmp_path)
+
+
+def test_texts_tie_that_differ_only_in_terms_whose_weight_is_below_0(tmp_path):
+    """As in Lucene, where such a term adds 0."""
+    texts = ["a b c d e f g the", "a b c d e f the of", "fish a b c d e f g", "fish a b c d e f the"]
+    searcher = opened([*texts, "the of " * 40], tmp_path / "index", QL(mu=4, analyser="whitespace"))
+    hits = searcher.search(["fish the of", "the of"], 5)
+    assert hits.passages.tolist() == [[2, 3, 4, 0, 1], [4, 0, 1, 3, -1]]
+    assert hits.scores[0, 0] == hits.scores[0, 1] > 0.1
+    assert 0 < hits.scores[1, 1] == hits.scores[1, 3] < 1e-20

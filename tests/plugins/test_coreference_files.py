@@ -105,7 +105,7 @@ def test_a_clusters_file_that_does_not_match_is_refused(tmp_path, lines, fault):
 
 def test_a_file_without_any_document_of_the_corpus_is_of_another_one(tmp_path):
     stage = clusters(rows(tmp_path, [{"id": "x", "clusters": []}]), missing="skip", unknown="skip")
-    with pytest.raises(HarnessError, match=r"file\.jsonl: no document"):
+    with pytest.raises(HarnessError, match=r"file\.jsonl: it has no document"):
         matching(stage)
 
 

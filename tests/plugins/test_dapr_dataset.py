@@ -262,7 +262,7 @@ def test_coreferences_resolved_by_the_authors_are_another_corpus(tmp_path):
 def test_what_a_part_is_made_from_is_kept_apart(tmp_path):
     parts = ("corpus", "queries", "judgements")
     named = [[path.parent.name for path in Dapr(hub(tmp_path)).inputs(part).files] for part in parts]
-    assert named == [["corpus"], ["queries"], ["qrels"]]
+    assert named == [["corpus"], ["queries"], ["qrels", "queries"]]
     before = Dapr(dump(tmp_path / "dump"))
     queries, judged = before.inputs("queries"), before.inputs("judgements")
     assert [path.name for path in before.inputs("corpus").files] == ["corpus.jsonl"]
@@ -280,6 +280,7 @@ def test_a_plan_can_say_what_is_missing(tmp_path):
         "MSMARCO/corpus/test.parquet",
         "MSMARCO/queries/dev.parquet",
         "MSMARCO/qrels/dev.parquet",
+        "MSMARCO/queries/dev.parquet",
     ]
 
 

@@ -64,6 +64,15 @@ def test_an_element_of_a_page_is_a_passage_without_tags_and_evidence_is_its_firs
     assert judged == [("dev-0", "1-0"), ("dev-0", "1-1")]
 
 
+def test_the_queries_are_keyed_by_the_pages_too_because_each_names_its_page(conditional):
+    original = source(conditional, "ConditionalQA")
+    named = {path.name for path in original.inputs("queries").files}
+    assert named >= {"documents.json", "dev.json"}
+    (conditional / "documents.json").write_text("[]")
+    with pytest.raises(HarnessError, match="is of a page that is not there"):
+        list(source(conditional, "ConditionalQA").queries())
+
+
 def test_evidence_that_its_page_lacks_is_refused(conditional):
     (conditional / "dev.json").write_text(json.dumps(CONDITIONAL).replace("claim <a", "ask <a"))
     with pytest.raises(HarnessError, match=r"dev\.json:1: .*'dev-0': .*<li>ask"):

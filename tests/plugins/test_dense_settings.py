@@ -15,8 +15,9 @@ from harness import catalogue
 from harness.catalogue import params as strict
 from harness.errors import HarnessError
 from harness.plan import methods
+from harness.toolkit.neural import known_encoders
 from harness.types import Facts
-from harness_dense import DenseParams, missing_files, registry, resolve
+from harness_dense import DenseParams, missing_files, resolve
 from harness_dense.faiss_options import Faiss
 
 pytestmark = pytest.mark.extras
@@ -98,7 +99,7 @@ def test_a_length_beyond_the_models_places_is_refused(tmp_path):
 def test_a_folder_may_have_the_settings_of_a_known_model(tmp_path):
     settled = resolved(tiny_models.bert(tmp_path), settings="bge-small-zh-v1.5")
     assert (settled.pooling, settled.normalise, settled.similarity) == ("cls", True, "cosine")
-    assert settled.query_prompt == registry.BGE_ZH
+    assert settled.query_prompt == "为这个句子生成表示以用于检索相关文章："
     assert settled.passage_length == 64  # what the checkpoint has places for, though the model has 512
     assert settled.settings is None
 
@@ -152,7 +153,7 @@ def test_what_the_suite_says_comes_first():
     assert (settled.passage_length, settled.query_length) == (99, 512)
 
 
-@pytest.mark.parametrize("known", registry.MODELS, ids=lambda known: known.name)
+@pytest.mark.parametrize("known", known_encoders.MODELS, ids=lambda known: known.name)
 def test_every_known_model_resolves_once_and_for_all(known):
     settled = resolved(known.name)
     assert settled.model == known.passages
@@ -162,9 +163,9 @@ def test_every_known_model_resolves_once_and_for_all(known):
 
 
 def test_short_names_are_told_apart_and_lie_on_the_hub():
-    names = [known.name for known in registry.MODELS]
+    names = [known.name for known in known_encoders.MODELS]
     assert len(set(names)) == len(names)
-    assert all(re.fullmatch(r"[\w-]+/[\w.-]+", known.passages) for known in registry.MODELS)
+    assert all(re.fullmatch(r"[\w-]+/[\w.-]+", known.passages) for known in known_encoders.MODELS)
 
 
 def test_the_page_of_models_has_every_known_model_with_its_settings():
@@ -173,8 +174,8 @@ def test_the_page_of_models_has_every_known_model_with_its_settings():
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
         if line.startswith("| `") and len(cells) == 7:
             rows[cells[0].strip("`")] = cells[1:]
-    assert list(rows) == registry.names()
-    for known in registry.MODELS:
+    assert list(rows) == known_encoders.names()
+    for known in known_encoders.MODELS:
         assert rows[known.name] == row(known)
 
 

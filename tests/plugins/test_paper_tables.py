@@ -166,6 +166,7 @@ def test_what_is_special_is_escaped():
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex with booktabs")
+@pytest.mark.extras
 @pytest.mark.parametrize(
     "words", [[NEURAL, "--baseline=bm25"], [NEURAL, *SPECIAL], [TOUR, "--tuned", "--wide"]]
 )

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from standins import peers
 
+from harness.toolkit.neural import known_encoders as dense
 from harness_colbert import registry as colbert
 from harness_crossencoder import registry as crossencoder
-from harness_dense import registry as dense
 from harness_splade import registry as splade
 
 pytest.importorskip("sentence_transformers")

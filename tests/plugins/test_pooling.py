@@ -216,7 +216,11 @@ def test_a_table_is_decided_by_the_majority_of_its_lines(tmp_path):
         ("j.tsv", "query\tpassage\n", "j.tsv:1: the header lacks the column 'grade'"),
         ("j.tsv", "query\tpassage\tgrade\tmood\n", "the column 'mood' is unknown"),
         ("j.tsv", "query\tpassage\tgrade\nq0\tp0\n", "j.tsv:2: expected 3 columns between tabs, got 2"),
-        ("j.tsv", "query\tpassage\tgrade\nq0\tp0\tgood\n", "j.tsv:2: the grade 'good' is no whole number"),
+        (
+            "j.tsv",
+            "query\tpassage\tgrade\nq0\tp0\tgood\n",
+            "j.tsv:2: the grade must be a whole number or empty, got 'good'",
+        ),
         ("j.tsv", "query\tpassage\tgrade\tkind\nq0\tp0\t1\tcat\n", "neither person nor machine"),
         (
             "j.tsv",
@@ -231,7 +235,7 @@ def test_a_table_is_decided_by_the_majority_of_its_lines(tmp_path):
         ("j.tsv", "\n", "j.tsv:1: the table is empty"),
         ("j.jsonl", '{"query": "q0", "passage": "p0"}\n', "'grade' is missing"),
         ("j.jsonl", '{"query": "q0", "passage": "p0", "grade": "2"}\n', "'grade' must be"),
-        ("j.jsonl", '{"query": "", "passage": "p0", "grade": 2}\n', "empty id"),
+        ("j.jsonl", '{"query": "", "passage": "p0", "grade": 2}\n', "is empty; give both"),
         ("j.jsonl", '{"query": "q0", "passage": "p0", "grade": 2}\n' * 2, "already decided at line 1"),
         (
             "j.jsonl",

@@ -9,10 +9,10 @@ from standins import models as standins
 from standins.server import HubServer
 
 from harness import testing
+from harness.toolkit.neural import known_encoders as dense
 from harness.types import Facts
 from harness_colbert import registry as colbert
 from harness_crossencoder import registry as crossencoder
-from harness_dense import registry as dense
 from harness_splade import registry as splade
 
 torch = pytest.importorskip("torch")

@@ -164,6 +164,7 @@ def test_the_calls_are_watched_too(tmp_path):
     assert (before, heard(lambda: None)) == ("[1]", set())
 
 
+@pytest.mark.extras
 def test_what_libraries_do_by_themselves_is_not_heard():
     text = pytest.importorskip("sklearn.feature_extraction.text")
     neighbors = pytest.importorskip("sklearn.neighbors")

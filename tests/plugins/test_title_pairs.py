@@ -3,8 +3,8 @@
 import pytest
 import tiny_models
 
-from harness.toolkit.neural import tokens
-from harness_dense import registry, towers
+from harness.toolkit.neural import known_encoders, tokens
+from harness_dense import towers
 
 pytestmark = pytest.mark.extras
 
@@ -82,5 +82,5 @@ def test_rocketqas_cross_encoder_reads_what_titles_as_context_make(folder, refer
 
 
 def test_the_known_models_of_dpr_read_titles_and_others_do_not():
-    read_titles = {known.name for known in registry.MODELS if known.titles != "none"}
+    read_titles = {known.name for known in known_encoders.MODELS if known.titles != "none"}
     assert read_titles == {"dpr-nq", "dpr-multi"}

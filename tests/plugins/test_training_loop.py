@@ -60,7 +60,8 @@ def encoder(tmp_path, **more):
     if not folder.exists():
         tiny_models.sentence_transformer(folder)
     usual = {"epochs": 4, "batch": 2, "micro": 4, "lr": 1e-3, "query_length": 8, "passage_length": 16}
-    return DualEncoderParams(init=folder, dtype="fp32", device="cpu", **usual | more)
+    usual |= {"dtype": "fp32", "device": "cpu", "similarity": "dot"}
+    return DualEncoderParams(init=folder, **usual | more)
 
 
 def digests(folder):

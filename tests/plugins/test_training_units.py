@@ -122,7 +122,8 @@ def settings(folder, kind, **more):
     if not (folder / "init").exists():
         tiny_models.sentence_transformer(folder / "init")
     usual = {"epochs": 2, "batch": 2, "micro": 8, "lr": 1e-3, "dtype": "fp32", "device": "cpu"}
-    usual |= {"length": 24} if kind is CrossEncoderParams else {"query_length": 8, "passage_length": 16}
+    lengths = {"query_length": 8, "passage_length": 16, "similarity": "dot"}
+    usual |= {"length": 24} if kind is CrossEncoderParams else lengths
     usual |= {"init_reranker": folder / "init"} if kind is RocketQAv2Params else {}
     return kind(init=folder / "init", **usual | more)
 

@@ -140,7 +140,7 @@ def test_ids_are_told_apart_even_if_their_hashes_are_equal(hashes, monkeypatch):
 @pytest.mark.parametrize(("name", "damage", "fault"), [
     ("passages.npy", lambda data: data[:-4], "passages.npy: .*cut"),
     ("passages.npy", lambda data: b"\x80\x04N.", "passages.npy: is a pickle"),
-    ("passages.ids", lambda data: b"2\n0\n", "passages.npy: 3 vectors and 2 ids"),
+    ("passages.ids", lambda data: b"2\n0\n", "passages.npy: there are 3 vectors and 2 ids"),
     ("passages.ids", lambda data: b"2\n\n0\n2\n", "passages.ids:4: .*'2' .*line 1"),
     ("queries.tsv", lambda data: b"a\tfirst\nb\n", "queries.tsv:2: .*1 columns"),
     ("queries.tsv", lambda data: b"a\tone\nb\tone\n", "'a' and 'b' .*two vectors"),

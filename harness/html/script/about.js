@@ -59,8 +59,8 @@ section("cards", "Datasets", (body) => {
       licence: card.licence, citation: card.citation, "where it is from": card.url, ...card.params,
     };
     body.append(el("details", { class: "card", open: board.datasets.length < 3 }, el("summary", {}, foreign(card.name)),
-      facts("What it is", Object.fromEntries(Object.entries(said).filter(([, value]) => value)), plain),
-      facts("What was counted", card.counts, plain), facts("Digests", card.digests, plain)));
+      facts("What it is", Object.fromEntries(Object.entries(said).filter(([, value]) => value))),
+      facts("What was counted", card.counts), facts("Digests", card.digests)));
   }
 });
 
@@ -77,5 +77,5 @@ section("made", "How it was made", (body) => {
       el("button", { type: "button", onclick: () => copy(board.suiteText, source, told) }, "Copy"), " ", told), source);
   }
   const { text, ...suite } = board.suite;
-  body.append(...[facts("The suite's settings", suite, plain), facts("Where it ran", board.environment, plain)].flat().filter(Boolean));
+  body.append(...[facts("The suite's settings", suite), facts("Where it ran", board.environment)].flat().filter(Boolean));
 });

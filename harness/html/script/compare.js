@@ -41,19 +41,12 @@ function difference(dataset, a, b, value, ids) {
     `and ${(found.length - better - worse).toLocaleString("en")} are equal. Mean difference ${mean >= 0 ? "+" : "−"}${Math.abs(mean).toFixed(4)}.`].join("");
   const spec = titled(board.specs.difference, { difference: `A − B, ${dataset.primary}` });
   return [
-    el("p", { id: "verdict" }, says, " ", tierVerdict(a, b, dataset.primary)),
+    el("p", { id: "verdict" }, says, " ", ...chance(a.tiers[dataset.primary], b.tiers[dataset.primary])),
     el("div", { class: "pair" }, plot(spec, sampled(found), says),
       plot(titled(board.specs.pairs, { x: `A: ${short(a.system, 40)}`, y: `B: ${short(b.system, 40)}` }), scattered(found, ids), says)),
     el("div", { class: "pair" },
       mostDifferent("Where A is better", found.slice(0, better), ids), mostDifferent("Where B is better", found.slice(found.length - worse).reverse(), ids)),
   ];
-}
-
-/** Whether the difference could be chance, if both systems have letters. */
-function tierVerdict(a, b, label) {
-  const [x, y] = [a.tiers[label], b.tiers[label]];
-  if (!x || !y) return "";
-  return [...x].some((letter) => y.includes(letter)) ? "They share a letter: this may be chance." : "They share no letter: the difference is significant.";
 }
 
 /** The queries as points, one for each pair of scores. */
@@ -78,6 +71,14 @@ function forest(dataset, rows, a, value) {
   const says = `Differences from ${short(a.system, 60)}: ${points.map(({ system, difference }) => `${system} ${difference >= 0 ? "+" : "−"}${Math.abs(difference).toFixed(4)}`).join(", ")}`;
   return [el("h3", {}, "Every system against A"), plot(titled({ ...board.specs.forest, height: 24 * points.length }, { difference: `${dataset.primary}, difference from A`, low: `${dataset.primary}, difference from A` }), points, says),
     el("p", { class: "lead" }, "Mean differences over queries with 95 % intervals (normal approximation, each system alone). Points whose interval holds 0 are pale.")];
+}
+
+/** Whether the difference could be chance. The tiers of the two systems say it, where they stand in the table. */
+function chance(a, b) {
+  if (!a || !b) return [el("code", {}, "harness compare"), " tells whether it could be chance."];
+  const letters = (text) => text.match(/[a-z]\d*/g);
+  const shared = letters(a).some((letter) => letters(b).includes(letter));
+  return [shared ? "They share a tier: the difference could be chance." : "They share no tier: the difference is significant."];
 }
 
 /** At most 600 of the sorted differences, including the first and the last. */

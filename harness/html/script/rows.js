@@ -12,9 +12,9 @@ async function openRow(row) {
     row.error ? el("p", { class: "note bad" }, foreign(row.error, 4000)) : null,
     row.flags.map((flag) => el("p", { class: "note" }, foreign(flag, 2000))),
     row.origin === "run" ? null : el("p", { class: "note" }, `These numbers are ${row.origin}: nothing was run for them here.`),
-    facts("What it cost", row.cost, amount), facts("How it was scored", row.scored, plain),
+    facts("What it cost", row.cost), facts("How it was scored", row.scored),
     limits(row.limits),
-    row.reported.map((item) => facts(`${item.step}: what ${item.method} tells`, item.facts, plain)),
+    row.reported.map((item) => facts(`${item.step}: what ${item.method} tells`, item.facts)),
     el("h3", {}, "Reproduce it"),
     el("p", {}, el("button", { type: "button", id: "copy", onclick: () => copy(text, source, told) }, "Copy"), " ", told),
     source);
@@ -50,11 +50,11 @@ function plain(value) {
   return Object.entries(value).map(([name, item]) => `${Array.isArray(value) ? "" : `${name} `}${plain(item)}`).join(", ");
 }
 
-function facts(title, found, shown) {
+function facts(title, found) {
   const pairs = Object.entries(found ?? {});
   if (!pairs.length) return null;
   return [el("h3", {}, short(title)), el("dl", {}, pairs.flatMap(([name, value]) => [el("dt", {}, foreign(name.replaceAll("_", " "), 80)),
-    el("dd", {}, foreign(typeof value === "number" ? amount(value) : shown(value), 600))]))];
+    el("dd", {}, foreign(typeof value === "number" ? amount(value) : plain(value), 600))]))];
 }
 
 async function copy(text, source, told) {

@@ -40,8 +40,13 @@ def check_supported(metric: Metric) -> None:
     try:
         ir_measures.evaluator([_measure(metric)], [])
     except (ValueError, AssertionError) as error:
+        measure, providers = _measure(metric), ir_measures.providers.registry.values()
+        able = [each for each in providers if not each.is_available() and each.supports(measure)]
+        commands = [str(each.install_instructions() or each.NAME) for each in able]  # type: ignore[no-untyped-call]
         raise HarnessError(
-            f"{metric.name}: ir-measures cannot compute it ({error}); choose another"
+            f"{metric.name}: ir-measures computes it with a package that is not here; {' or '.join(commands)}"
+            if commands
+            else f"{metric.name}: ir-measures cannot compute it ({error}); choose another"
         ) from None
 
 
@@ -50,18 +55,18 @@ def values(
 ) -> list[NDArray[np.float64]]:
     """The values of each metric (float64[Q]), from the ranking (int64[Q, k]) and its judgements. Each
     provider is given scores that fall by 1 per rank, so that it uses the harness' order."""
-    # On some negative grades pytrec_eval reads outside its arrays or never returns, so negative grades become
-    # 0, which is irrelevant too. Only for infAP does -1 have a meaning: pooled, but not judged.
+    # trec_eval takes any negative grade for "pooled, but not judged", which only these measures tell from
+    # irrelevant. On grades below -1 pytrec_eval may read outside its arrays or never return.
     columns = [np.zeros(len(ranked)) for _ in metrics]
     run = _run(ranked)
     for lowest in (-1, 0):
         chosen = {
             _measure(metric): place
             for place, metric in enumerate(metrics)
-            if (metric.family == "infAP") == (lowest == -1)
+            if (metric.family in ("Bpref", "infAP") or bool(metric.params.get("judged_only"))) == (lowest < 0)
         }
         if chosen:
-            qrels = _qrels(query, passage, np.where(grade < lowest, 0, grade))
+            qrels = _qrels(query, passage, np.maximum(grade, lowest))
             for value in ir_measures.iter_calc(list(chosen), qrels, run):
                 columns[chosen[value.measure]][int(value.query_id)] = value.value
     return columns

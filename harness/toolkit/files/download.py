@@ -63,7 +63,7 @@ def _whole(url: str, to: Path, part: Path) -> Received:
         except urllib.error.HTTPError as error:
             reason = f"{error.code} {error.reason}"
             if error.code < 500:
-                raise HarnessError(f"{to}: {url} is not given: {reason}; {_advice(to)}") from error
+                raise HarnessError(f"{to}: {url} refuses access: {reason}; {_advice(to)}") from error
         except _INTERRUPTED as error:
             reason = str(getattr(error, "reason", error) or type(error).__name__).lower()
         left = left - 1 if _size(part) <= before else _TRIES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
 from io import FileIO
 from pathlib import Path
@@ -13,7 +13,8 @@ from typing import Any, NoReturn, TypeAlias, TypeVar
 import numpy as np
 import zstandard
 
-from harness.errors import HarnessError
+from harness.errors import Fault, HarnessError
+from harness.step_context import CURRENT
 
 Chunk: TypeAlias = bytes | memoryview
 S = TypeVar("S", bytes, Chunk)
@@ -25,9 +26,15 @@ _BOM = b"\xef\xbb\xbf"
 
 
 def refuse(path: Path, line: int, what: str) -> NoReturn:
-    """Raises HarnessError at a line of a file. `what` says what is wrong and, after a semicolon, what to
+    """Raises Fault at a line of a file. `what` says what is wrong and, after a semicolon, what to
     do."""
-    raise HarnessError(f"{path}:{line}: {what}")
+    raise Fault(path, line, what)
+
+
+def has_left_out(path: Path) -> bool:
+    """Whether lines of the file are read as empty because they have faults, while the next fault is looked
+    for. What such a line may hold is not missing."""
+    return path in CURRENT.get().left_out
 
 
 class _Damaged(Exception):
@@ -37,9 +44,11 @@ class _Damaged(Exception):
 def chunks(path: Path) -> Iterator[tuple[int, Chunk]]:
     """Yields the decompressed file in chunks of whole lines, each with the number of its first line. Only
     b"\\n" ends a line; the last line may lack it. A byte order mark at the start is dropped."""
-    line = 1
+    line, left_out = 1, CURRENT.get().left_out.get(path, ())
     try:
         for chunk in _whole_lines(path):
+            if left_out:
+                chunk = _without(chunk, line, left_out)
             yield line, chunk[len(_BOM) :] if line == 1 and chunk[: len(_BOM)] == _BOM else chunk
             line += int(np.count_nonzero(np.frombuffer(chunk, dtype=np.uint8) == 10))
             if chunk[-1] != 10:
@@ -48,6 +57,12 @@ def chunks(path: Path) -> Iterator[tuple[int, Chunk]]:
         refuse(path, line, str(damage))
     if line == 1:
         refuse(path, 1, "the file is empty; check what wrote it, or copy it again")
+
+
+def _without(chunk: Chunk, first: int, left_out: Container[int]) -> Chunk:
+    """The chunk with nothing in these lines."""
+    lines = bytes(chunk).split(b"\n")
+    return b"\n".join(b"" if number in left_out else line for number, line in enumerate(lines, start=first))
 
 
 def lines(path: Path) -> Iterator[tuple[int, bytes]]:

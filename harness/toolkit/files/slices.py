@@ -22,7 +22,7 @@ def sliced(queries: Iterable[Query], path: Path | None) -> Iterator[Query]:
         known = known or query.id in table
         yield query._replace(slices=tuple(table.get(query.id, ())))
     if not known:
-        refuse(path, 1, "no query of the split is in this table; write the ids as the queries' file has them")
+        refuse(path, 1, "this table has no query of the split; use the ids of the queries' file")
 
 
 def _read(path: Path) -> dict[str, list[str]]:
@@ -32,7 +32,7 @@ def _read(path: Path) -> dict[str, list[str]]:
         columns = text_of(path, number, line).split("\t")
         if len(columns) != 2 or not all(columns):
             what = f"expected the id of a query, a tab and a slice, got {len(columns)} columns"
-            refuse(path, number, f"{what}, or an empty one; mend the line")
+            refuse(path, number, f"{what}, or an empty one; correct the line")
         names = table.setdefault(columns[0], [])
         if columns[1] in names:
             refuse(

@@ -197,7 +197,7 @@ def _tsv(path: Path, columns: Sequence[Column]) -> Iterator[Part]:
                 continue
             if len(cells) != len(header):
                 wanted = f"{len(header)} columns between tabs ({', '.join(header)})"
-                refuse(path, number, f"expected {wanted}, got {len(cells)}; mend the line")
+                refuse(path, number, f"expected {wanted}, got {len(cells)}; correct the line")
             numbers.append(number)
             rows.append([_cell(path, number, cells, *pair) for pair in zip(columns, places, strict=True)])
         if rows:
@@ -231,7 +231,7 @@ def _csv(path: Path, columns: Sequence[Column]) -> Iterator[Part]:
         elif cells:
             if len(cells) != len(header):
                 wanted = f"{len(header)} columns between commas ({', '.join(header)})"
-                refuse(path, start, f"expected {wanted}, got {len(cells)}; mend the line")
+                refuse(path, start, f"expected {wanted}, got {len(cells)}; correct the line")
             numbers.append(start)
             read.append([_of_cell(path, start, cells, *pair) for pair in zip(columns, places, strict=True)])
         start = table.line_num + 1
@@ -261,7 +261,7 @@ def _of_cell(path: Path, line: int, cells: Sequence[str], column: Column, place:
     cell = cells[place]
     if column.type == pa.bool_():
         if cell.lower() not in ("true", "false"):
-            refuse(path, line, f"'{column.name}' is neither true nor false: '{cell[:40]}'; mend the line")
+            refuse(path, line, f"'{column.name}' must be true or false, got '{cell[:40]}'; correct the line")
         return cell.lower() == "true"
     if column.type != _TEXTS:
         return _cell(path, line, cells, column, place)
@@ -270,7 +270,7 @@ def _of_cell(path: Path, line: int, cells: Sequence[str], column: Column, place:
     except ValueError:
         texts = None
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        refuse(path, line, f"'{column.name}' is no list of texts: {cell[:40]}; write it as [\"...\"]")
+        refuse(path, line, f"'{column.name}' must be a list of texts, got {cell[:40]}; write it as [\"...\"]")
     return texts
 
 
@@ -294,7 +294,9 @@ def _cell(path: Path, line: int, cells: Sequence[str], column: Column, place: in
         return cells[place]
     if not _WHOLE.fullmatch(cells[place]) or not -(2**31) <= int(cells[place]) < 2**31:
         shown = cells[place][:40]
-        refuse(path, line, f"'{column.name}' is no whole number of 32 bits: '{shown}'; mend the line")
+        refuse(
+            path, line, f"'{column.name}' must be a whole number of 32 bits, got '{shown}'; correct the line"
+        )
     return int(cells[place])
 
 

@@ -6,7 +6,7 @@ import functools
 import importlib.util
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from harness.errors import HarnessError
 from harness.step_context import CURRENT
 from harness.toolkit.neural import model_folder, revisions, weight_files
 from harness.toolkit.neural.revisions import AUTO
+from harness.types import JSON
 
 if TYPE_CHECKING:
     from harness.toolkit.neural.hub import Answer
@@ -56,6 +57,11 @@ def is_local(model: str) -> bool:
     """Whether `model` names a model of a Python package, or one that the suite makes; false for a model of
     the hub."""
     return model.startswith(PACKAGE) or made_models.is_planned(model)
+
+
+def recipe(model: Path | str) -> Mapping[str, JSON] | None:
+    """The parameters of the trainer that makes a model of the suite; None for another model."""
+    return model.recipe if isinstance(model, made_models.Planned) else None
 
 
 def missing_files(model: Path | str, revision: str = AUTO, instead: Sequence[str] = ()) -> list[str]:

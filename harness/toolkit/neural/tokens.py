@@ -94,7 +94,7 @@ def tokenise(
     template = tokeniser.single if seconds is None else tokeniser.pair
     room = length - template.added
     if room < 1:
-        raise HarnessError(f"length: {length} tokens leave no room for a text; give more")
+        raise HarnessError(f"length: {length} tokens leave no room for the text; raise 'length'")
     firsts = [
         encoding.ids for encoding in tokeniser.backend.encode_batch_fast(texts, add_special_tokens=False)
     ]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -35,6 +37,8 @@ class BadIndexer(OverlapIndexer):
         if self.how in WAYS:
             WAYS[self.how](folder)
         super().index(texts, folder)
+        if self.how in AT_LAST:
+            AT_LAST[self.how](folder)
 
 
 def sys_exit(folder: Path) -> None:
@@ -69,6 +73,29 @@ def lines(folder: Path) -> None:
     raise ValueError("the first line\nand what to do about it")
 
 
+def remove_folder(folder: Path) -> None:
+    shutil.rmtree(folder)
+
+
+def remove_folder_above(folder: Path) -> None:
+    shutil.rmtree(folder.parent)
+
+
+def link_folder(folder: Path) -> None:
+    shutil.rmtree(folder)
+    folder.symlink_to("/")
+
+
+def full_device(folder: Path) -> None:
+    """The device is full, and no error says its name."""
+    with Path("/dev/full").open("w") as device:
+        device.write("x")
+
+
+def full_elsewhere(folder: Path) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/a/disk/of/mine")
+
+
 def out_of_memory(folder: Path) -> None:
     raise MemoryError
 
@@ -79,6 +106,42 @@ def children(folder: Path) -> None:
     if os.fork() == 0:
         time.sleep(600)
     time.sleep(600)
+
+
+IGNORES = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
+
+
+def _leave(folder: Path) -> None:
+    """Start processes of other sessions that ignore SIGTERM: one whose parent lives, and one whose parent has
+    ended, which has no environment either. TOY_LEFT gets their numbers."""
+    left = subprocess.Popen([sys.executable, "-c", IGNORES], start_new_session=True)
+    script = f"import subprocess, sys; print(subprocess.Popen([sys.executable, '-c', {IGNORES!r}], env={{}},"
+    script += " start_new_session=True, stdout=-3, stderr=-3).pid)"
+    orphan = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    with Path(os.environ["TOY_LEFT"]).open("a") as file:
+        file.write(f"{left.pid} {orphan}")
+
+
+def leave_and_go_on(folder: Path) -> None:
+    _leave(folder)
+
+
+def leave_and_fail(folder: Path) -> None:
+    _leave(folder)
+    raise ValueError("the step failed")
+
+
+def leave_and_hang(folder: Path) -> None:
+    _leave(folder)
+    time.sleep(600)
+
+
+def leave_and_exit(folder: Path) -> None:
+    """The process dies by itself, so that nobody adopts the one that it leaves."""
+    left = subprocess.Popen([sys.executable, "-c", IGNORES], start_new_session=True)
+    with Path(os.environ["TOY_LEFT"]).open("a") as file:
+        file.write(f"{left.pid}\n")
+    os._exit(4)
 
 
 def fork_and_die(folder: Path) -> None:
@@ -138,9 +201,10 @@ def trust_leftovers(folder: Path) -> None:
 _functions = (
     sys_exit, os_exit, interrupt, flood, chatter, long_reason, lines, out_of_memory, children, fork_and_die,
     segfault, stubborn, close_pipes, close_stdout, read_stdin, change_folder, take_name,
-    pipe_in_folder, trust_leftovers,
+    pipe_in_folder, trust_leftovers, leave_and_go_on, leave_and_fail, leave_and_hang, leave_and_exit, full_device, full_elsewhere,
 )  # fmt: skip
 WAYS: dict[str, Callable[[Path], None]] = {function.__name__: function for function in _functions}
+AT_LAST = {function.__name__: function for function in (remove_folder, remove_folder_above, link_folder)}
 
 
 @hookimpl

@@ -5,6 +5,8 @@ FAULT_AT is the number of the change (from 1) that FAULT_KIND happens at: `befor
 process group of whoever does it, an errno's name is raised instead of the change.
 
 KILL_WORKERS_BETWEEN_STEPS makes the parent kill its worker whenever a step is done.
+
+READS names a file to which a worker adds a line for each step: its record, and what it opened below READ_FROM.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import sys
 from collections.abc import Callable
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 # what the store calls, and what Python's own file functions call below it
@@ -75,6 +78,26 @@ def _patch_engine(engine: Any) -> None:
     engine.Engine._done = killing
 
 
+def _patch_worker(worker_main: Any) -> None:
+    import json
+
+    sys.path.append(str(Path(__file__).parents[2]))
+    from opened_files import opened
+
+    outcome = worker_main._outcome
+
+    def noting(task: Any, *rest: Any) -> Any:
+        try:
+            with opened(Path(os.environ["READ_FROM"])) as files:
+                return outcome(task, *rest)
+        finally:
+            read = {"step": task.whole, "keyed": task.record.keyed, "inputs": task.record.inputs}
+            with Path(os.environ["READS"]).open("a") as file:
+                file.write(json.dumps({**read, "opened": sorted(map(str, files))}) + "\n")
+
+    worker_main._outcome = noting
+
+
 class _Patch:
     """Loads a module as it is, and patches it before anyone uses it."""
 
@@ -102,3 +125,5 @@ if "FAULT_COUNTS" in os.environ:
     sys.meta_path.insert(0, _Patch("harness.store.disk", _patch_disk))  # type: ignore[arg-type]
 if "KILL_WORKERS_BETWEEN_STEPS" in os.environ:
     sys.meta_path.insert(0, _Patch("harness.execution.engine", _patch_engine))  # type: ignore[arg-type]
+if "READS" in os.environ:
+    sys.meta_path.insert(0, _Patch("harness.execution.worker_main", _patch_worker))  # type: ignore[arg-type]

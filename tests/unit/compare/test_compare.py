@@ -151,9 +151,9 @@ def test_a_row_that_two_leaderboards_have_is_taken_once(tmp_path):
     ("change", "told"),
     [
         ({"suite": {"protocol": "dapr"}}, "is scored by the protocol 'dapr', x by bare measures"),
-        ({"block": {"contents": {"corpus": "0" * 64, "judgements": "j" * 64}, "digests": {}}}, "has the corpus 000000000000"),
-        ({"block": {"contents": {"corpus": CORPUS, "judgements": "1" * 64}, "digests": {}}}, "contents.judgements differs"),
-        ({"block": {"contents": {}, "digests": {"corpus": "2" * 64, "judgements": "j" * 64}}}, "digests.corpus differs"),
+        ({"block": {"contents": {"corpus": "0" * 64, "judgements": "j" * 64}, "digests": {}}}, "corpus (000000000000, not "),
+        ({"block": {"contents": {"corpus": CORPUS, "judgements": "1" * 64}, "digests": {}}}, "judgements ("),
+        ({"block": {"contents": {}, "digests": {"corpus": "2" * 64, "judgements": "j" * 64}}}, "corpus (222222222222, not "),
         ({"block": {"split": "dev"}}, "has the split 'dev', x has 'test'"),
         ({"block": {"unknown_judgements": "drop"}}, "has unknown_judgements 'drop'"),
     ],

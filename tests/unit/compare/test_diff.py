@@ -117,7 +117,7 @@ def test_numbers_on_other_data_are_not_compared(tmp_path):
     other = made(tmp_path / "b", {"x": {"RR": values(2)}}, block=other_corpus)
     differences = diff((one, other))
     assert differences.moved == ()
-    assert "has the corpus xxxxxxxxxxxx" in differences.refused[0]
+    assert "corpus (xxxxxxxxxxxx" in differences.refused[0]
     assert "not compared: " in render(differences, "table")
 
 

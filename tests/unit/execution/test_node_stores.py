@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
+from step_samples import COST, FACTS
 
 from harness.execution import node_stores, node_versions
 from harness.execution.ray_node import FOLDER, Node, Settings
@@ -32,7 +33,7 @@ def begun(base: Path, token: str, one_run: bool = True, node: str = NODE) -> Nod
     with made.store.claim(STEP, lambda: None) as folder:
         if folder is not None:
             (folder / "file").write_bytes(b"contents")
-            made.store.finish(STEP, {}, {}, {})
+            made.store.finish(STEP, {}, FACTS, COST)
     return made
 
 

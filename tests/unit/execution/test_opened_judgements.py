@@ -28,7 +28,10 @@ def parts(tmp_path):
         write_queries([Query("q", "lanterns")], folders["queries"])
         write_judgements([Judgement("q", passage, 1) for passage in judged], folders["judgements"])
         manifest = {"keyed": {}, "facts": facts, "files": {}}
-        return {part: SimpleNamespace(folder=folder, **manifest) for part, folder in folders.items()}
+        return {
+            part: SimpleNamespace(id=f"{part}-key", folder=folder, **manifest)
+            for part, folder in folders.items()
+        }
 
     return made
 
@@ -41,3 +44,12 @@ def test_if_none_of_the_judged_passages_is_in_the_corpus_nothing_is_scored(parts
     )
     with pytest.raises(HarnessError, match=message):
         opened(parts("P", "R"), policy, "mine")
+
+
+def test_a_dataset_judges_its_own_queries_alone_unless_it_is_made(parts):
+    made = parts("p")
+    write_judgements([Judgement(query, "p", 1) for query in ("q", "r")], made["judgements"].folder)
+    with pytest.raises(HarnessError, match=r"mine: 1 judged queries are not .*, the first is 'r'; a dataset"):
+        opened(made, "keep", "mine")
+    made["queries"].id = "made-key"
+    assert opened(made, "keep", "mine").facts["judgements_of_unknown_queries"] == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 
 import pytest
 from step_samples import INDEX, step
@@ -48,3 +49,28 @@ def test_without_a_total_there_is_no_time_left(clock):
 )
 def test_a_duration_in_words(seconds, words):
     assert progress._duration(seconds) == words
+
+
+def test_a_slow_step_has_its_speed_by_the_minute(clock):
+    out = io.StringIO()
+    lines = Lines(out)
+    lines.started(STEP)
+    lines.progress(STEP, 0, 20, "pairs")
+    clock[0] += 60
+    lines.progress(STEP, 5, 20, "pairs")
+    assert out.getvalue().splitlines()[-1].endswith(" 5 of 20 (25 %), 5.0 a minute, 3 min left, pairs")
+
+
+def test_a_step_that_reports_nothing_has_a_line_every_ten_seconds_all_the_same(monkeypatch):
+    monkeypatch.setattr(progress, "EVERY", 0.1)
+    out = io.StringIO()
+    lines = Lines(out)
+    lines.started(STEP)
+    time.sleep(1)
+    lines.done(STEP, reused=False)
+    *waiting, last = out.getvalue().splitlines()
+    assert len(waiting) > 3
+    assert set(waiting) <= {f"        index · x: at work for {n} s" for n in range(3)}
+    assert last.startswith("[1/1] index · x: ")
+    lines.ticker.join(5) if lines.ticker else None
+    assert lines.ticker is None  # the thread ends with the last step

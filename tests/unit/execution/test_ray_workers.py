@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from msgspec import structs
-from step_samples import INDEX, METHOD, alone, changed, ref, step
+from step_samples import COST, FACTS, INDEX, METHOD, alone, changed, ref, step
 
 pytest.importorskip("ray")
 pytestmark = pytest.mark.extras
@@ -114,7 +114,7 @@ def test_parts_of_an_earlier_run_are_done_unless_the_run_is_fresh(crowded: Crowd
         store.remote = Remote((tmp_path / "remote").as_uri())
         with store.claim(part.id, lambda: None) as folder:
             assert folder is not None
-            store.finish(part.id, part.record.keyed, {}, {})
+            store.finish(part.id, part.record.keyed, FACTS, COST)
         store.remote.push(store, part.id)
         workers = RayWorkers(store, None, None, fresh=fresh)
         assert workers.has_part(part.id) is not fresh
@@ -207,7 +207,7 @@ def made(store: Store, step: str, content: bytes = b"contents") -> None:
     with store.claim(step, lambda: None) as folder:
         assert folder is not None
         (folder / "file").write_bytes(content)
-        store.finish(step, INDEX.keyed, {}, {})
+        store.finish(step, INDEX.keyed, FACTS, COST)
 
 
 @pytest.fixture

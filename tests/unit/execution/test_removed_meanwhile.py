@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from step_samples import alone
+from step_samples import COST, FACTS, alone
 
 from harness import steps
 from harness.errors import HarnessError, StoreError
@@ -30,7 +30,7 @@ def make(store: Store) -> None:
     with store.claim(STEP.id, lambda: None) as folder:
         assert folder is not None
         (folder / "file").write_text("contents")
-        store.finish(STEP.id, {}, {}, {})
+        store.finish(STEP.id, {}, FACTS, COST)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import orjson
 import pytest
-from step_samples import changed, ref
+from step_samples import COST, FACTS, changed, ref
 
 from harness.errors import ContractError, HarnessError
 from harness.execution import executors, worker_main
@@ -28,7 +28,7 @@ def make(store: Store, step: str) -> None:
     with store.claim(step, lambda: None) as folder:
         assert folder is not None
         (folder / "file").write_text("contents")
-        store.finish(step, {}, {}, {})
+        store.finish(step, {}, FACTS, COST)
 
 
 @pytest.fixture

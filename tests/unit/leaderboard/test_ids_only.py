@@ -51,7 +51,7 @@ def test_judgements_are_written_as_they_were_read(tmp_path):
     [
         ("q1 0 a 1\nq1 0 a 2\n", ":2: query 'q1' and passage 'a' are judged in line 1 already"),
         ("q1 0 a\n", ":1: expected `query 0 passage grade`, got 3 columns"),
-        ("q1 0 a high\n", ":1: the grade 'high' is no whole number"),
+        ("q1 0 a high\n", ":1: the grade must be a whole number, got 'high'"),
         ("q1\ta\t1\n", ":1: three columns between tabs need a header"),
         ("query-id\tcorpus-id\tscore\nq1\ta\n", ":2: expected `query-id, corpus-id, score between tabs`"),
         ("\n", ": holds no judgement"),

@@ -104,17 +104,35 @@ def test_a_missing_run_stays_cited_and_is_said(halves, tmp_path):
     assert next(row for row in merged.board.rows if row.system == "ql").files["run"]
 
 
+def test_boards_that_do_not_fit_are_refused_for_one_reason(halves, tmp_path):
+    def other_data(data):
+        data["datasets"][0].update(
+            digests={}, contents=dict.fromkeys(("corpus", "queries", "judgements"), "0" * 64)
+        )
+
+    def other_rules(data):
+        data["suite"].update(protocol="dapr", depth=50)
+        data["columns"].pop()
+
+    for act in (other_rules, other_data):  # other data is reason enough, whatever the rules are
+        change(halves[1], act)
+        with pytest.raises(HarnessError) as refused:
+            merge(halves, tmp_path / "out")
+        assert len(refused.value.problems) == 1
+    assert "is other data than in" in str(refused.value)
+
+
 @pytest.mark.parametrize(
     ("act", "told"),
     [
-        (lambda data: data["suite"].update(depth=50), "its suite has depth 50"),
-        (lambda data: data["suite"].update(seed=1), "its suite has seed 1"),
-        (lambda data: data["suite"].update(protocol="dapr"), "its suite has protocol dapr"),
-        (lambda data: data["columns"].pop(), "has the column 'MicroR@5'"),
-        (lambda data: data["columns"][0].update(says="x"), "column 'nDCG@10' is not computed as that of"),
+        (lambda data: data["suite"].update(depth=50), "other rules: has depth 50"),
+        (lambda data: data["suite"].update(seed=1), "other rules: has seed 1"),
+        (lambda data: data["suite"].update(protocol="dapr"), "other rules: has protocol dapr"),
+        (lambda data: data["columns"].pop(), "has the columns MicroR@5"),
+        (lambda data: data["columns"][0].update(says="x"), "nDCG@10 is not computed as in"),
         (
             lambda data: data["datasets"][0].update(digests={}, contents={"queries": "0" * 64}),
-            "has the queries 000000000000",
+            "queries (000000000000, not ",
         ),
         (lambda data: data["datasets"][0].update(split="dev"), "has the split 'dev'"),
         (

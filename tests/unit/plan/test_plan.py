@@ -57,6 +57,18 @@ def test_a_system_that_is_not_scored_has_no_row_and_runs_where_it_is_read(tmp_pa
         plan.build(hidden.suite, CATALOGUE, digest, only=["a"])
 
 
+def test_only_takes_the_name_that_the_suite_gives_to_the_systems_of_a_grid(tmp_path):
+    text = TEXT.replace("a: {retriever: bm25}", "a: {retriever: {bm25: {b: [0.3, 0.4]}}}")
+    suite = planned(tmp_path, text).suite
+    for pattern, chosen in (
+        ("a", {"a,b=0.3", "a,b=0.4"}),
+        ("*/a", {"a,b=0.3", "a,b=0.4"}),
+        ("a,b=0.4", {"a,b=0.4"}),
+    ):
+        rows = plan.build(suite, CATALOGUE, digest, only=[pattern]).rows
+        assert {row.system for row in rows if row.selected} == chosen
+
+
 def test_systems_share_what_is_the_same(tmp_path):
     built = planned(tmp_path)
     counts = {kind: len(ids(built, kind)) for kind in ("corpus", "augment", "index", "search", "combine")}

@@ -32,7 +32,7 @@ systems: {{bm25: {{retriever: bm25}}, a: {{retriever: {{dense: {{model: {{made: 
 models:
   m:
     train: {{{trainer}: {{init: ./x, epochs: 2, batch: 10, instance: {unit}}}}}
-    on: d/train
+    on: d/dev
     negatives: {{of: bm25, take: 3, undenoised: {undenoised}}}
 measures: [RR@10]
 """

@@ -7,6 +7,7 @@ import sys
 import ir_measures
 import numpy as np
 import pytest
+import pytrec_eval
 
 from harness.collection.judgements import Judged
 from harness.errors import ContractError, HarnessError
@@ -167,6 +168,30 @@ def test_negative_grades_do_not_crash_what_ir_measures_computes():
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=250, check=True
     )
     assert all(0 < value <= 1 for row in json.loads(done.stdout) for value in row)
+
+
+def test_a_negative_grade_is_no_judgement_where_trec_eval_takes_it_for_none():
+    random = np.random.default_rng(5)
+    hits = Hits(np.argsort(random.random((40, 20)), axis=1), -np.ones((40, 20), np.float32).cumsum(axis=1))
+    judged = Judged(
+        np.repeat(np.arange(40), 9).astype(np.int32), np.tile(np.arange(9), 40).astype(np.int64),
+        np.where(np.arange(360) % 9, random.integers(-3, 3, 360), 1).astype(np.int32),
+    )  # fmt: skip
+    found = values(score(hits, judged, columns("Bpref", "infAP", "nDCG(judged_only=True)@5"), size=20))
+    qrels: dict[str, dict[str, int]] = {}
+    for query, passage, grade in zip(*(part.tolist() for part in judged[:3]), strict=True):
+        qrels.setdefault(str(query), {})[str(passage)] = grade
+    run = {
+        str(query): {str(passage): 20.0 - rank for rank, passage in enumerate(row)}
+        for query, row in enumerate(hits.passages.tolist())
+    }
+    for column, name, only in (
+        ("Bpref", "bpref", False), ("infAP", "infAP", False), ("nDCG(judged_only=True)@5", "ndcg_cut_5", True),
+    ):  # fmt: skip
+        theirs = pytrec_eval.RelevanceEvaluator(qrels, {name}, judged_docs_only_flag=only).evaluate(run)
+        assert found[column] == pytest.approx([theirs[query][name] for query in qrels], abs=1e-12), column
+    assert found["Bpref"] != values(score(hits, judged._replace(grade=np.maximum(judged.grade, 0)),
+        columns("Bpref"), size=20))["Bpref"]  # fmt: skip
 
 
 def test_an_exponential_gain_is_that_of_gdeval():

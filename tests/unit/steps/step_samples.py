@@ -18,6 +18,10 @@ from harness.steps.rules import Measured, Rules
 from harness.steps.texts import Encoder, IndexedRetriever, Texts
 from harness.steps.train import Source
 
+# what a finished step of any of the kinds that tests finish must have in its manifest
+FACTS: dict[str, Any] = {"texts": 3, "unit": "passage", "passages": 3, "candidates": 3, "documents": 1}
+COST: dict[str, Any] = {"seconds": 1.0, "cpu_seconds": 1.0, "peak_mb": 9.0, "queries": 2}
+
 
 def ref(step: str) -> Ref[Any]:
     return Ref(step)

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import orjson
 import pytest
-from step_samples import INDEX
+from step_samples import COST, INDEX
 
 from harness.errors import ContractError, HarnessError, StoreError
 from harness.execution.estimate import read_all
-from harness.store import disk, manifest
+from harness.store import disk, recorded
 from harness.store.artifacts import Store
 from harness.store.manifest import Absent, Corrupt
 
@@ -35,14 +35,14 @@ def make(store: Store, text: str = "contents", step: str = STEP) -> None:
     with store.claim(step, nobody) as folder:
         assert folder is not None
         (folder / "file").write_text(text)
-        store.finish(step, INDEX.keyed, {"texts": 3}, {"seconds": 1.0})
+        store.finish(step, INDEX.keyed, {"texts": 3}, COST)
 
 
 def test_a_finished_step_is_read_as_it_was_written(store: Store) -> None:
     make(store)
     found = store.read(STEP)
     assert (found.record, found.facts) == (INDEX, {"texts": 3})
-    assert found.cost == {"seconds": 1.0, "bytes": 8}
+    assert found.cost == {**COST, "bytes": 8}
     assert (found.folder / "file").read_text() == "contents"
     assert list(store.partial.iterdir()) == []
     with store.claim(STEP, nobody) as folder:
@@ -221,12 +221,12 @@ def test_a_manifest_of_another_version_is_damaged_whatever_differs(store: Store)
     make(store)
     path = store.artifacts / STEP / "manifest.json"
     content = orjson.loads(path.read_bytes().rpartition(b"\n")[0].rpartition(b"\n")[0])
-    path.write_bytes(manifest.encoded({**content, "keyed": {**content["keyed"], "format": 0}}))
+    path.write_bytes(recorded.sealed({**content, "keyed": {**content["keyed"], "format": 0}}))
     artifact = store.read(STEP)
     with pytest.raises(Corrupt, match="of another version"):
         _ = artifact.record
     assert read_all(store) == {}
-    path.write_bytes(manifest.encoded({name: content[name] for name in ("step", "facts", "cost", "files")}))
+    path.write_bytes(recorded.sealed({name: content[name] for name in ("step", "facts", "cost", "files")}))
     with pytest.raises(Corrupt, match="of another version"):
         _ = store.read(STEP).record
 
@@ -272,5 +272,5 @@ def test_opening_again_and_at_once_is_harmless(tmp_path: Path) -> None:
     assert problems == []
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "file").write_text("x")
-    with pytest.raises(HarnessError, match="holds other files"):
+    with pytest.raises(HarnessError, match="is not a store, and holds other files"):
         Store(tmp_path / "other").open()

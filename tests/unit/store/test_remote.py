@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import socket
 import time
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import faulty_s3
 import pytest
+from step_samples import COST, FACTS
 
 from harness.errors import HarnessError
 from harness.store import remote as remotes
@@ -32,7 +34,7 @@ def make(store: Store, step: str = STEP, text: str = "contents") -> None:
         (folder / "inner").mkdir()
         (folder / "inner" / "file").write_text(text)
         (folder / "empty").touch()
-        store.finish(step, {}, {"texts": 3}, {"seconds": 1.0})
+        store.finish(step, {}, FACTS, COST)
 
 
 def contents(store: Store, step: str = STEP) -> dict[str, bytes]:
@@ -296,15 +298,19 @@ def test_cleaning_removes_old_parts_and_pieces_of_no_artifact_alone(here, there,
     for step in (STEP, part, OTHER):
         remote.push(here, step)
     remote.forget(OTHER)
-    (shared / "steps" / ".half").write_text("by a killed run")
+    half = shared / "steps" / f".{uuid.uuid4().hex}"
+    half.write_text("by a killed run")
+    for theirs in ("pieces/ab/.bashrc", "steps/letter.json", "pieces/letter"):  # nobody else's is removed
+        (shared / theirs).parent.mkdir(exist_ok=True)
+        (shared / theirs).write_text("somebody else's")
     month = time.time() - 30 * 86400
     assert remote_cleaning.unneeded(remote, month) == []  # all of it is new
     aged(shared, 31)
-    young = shared / "pieces" / "ab" / "young"
+    young = shared / "pieces" / "ab" / ("ab" * 32)
     young.parent.mkdir(exist_ok=True)
     young.write_text("of a push that is at work")
     entries = remote_cleaning.unneeded(remote, month)
-    assert {entry.path for entry in entries} >= {f"steps/{part}.json", "steps/.half"}
+    assert {entry.path for entry in entries} >= {f"steps/{part}.json", f"steps/{half.name}"}
     assert remote_cleaning.remove(remote, entries, month, lambda entry: None) == sum(e.size for e in entries)
     assert remote.steps() == [STEP]
     assert young.exists()

@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
+from step_samples import COST, FACTS
 
 from harness.store import remote_speed
 from harness.store.artifacts import Store
-from harness.store.remote import Listed, Refused, Remote
+from harness.store.recorded import Listed
+from harness.store.remote import Refused, Remote
 
 STEP = "index-" + "0" * 64
 
@@ -25,7 +28,7 @@ def test_a_fetch_takes_longer_the_more_is_fetched(remote: Remote, tmp_path: Path
     with store.claim(STEP, lambda: None) as folder:
         assert folder is not None
         (folder / "file").write_bytes(bytes(range(256)) * 100)
-        store.finish(STEP, {"kind": "index"}, {}, {})
+        store.finish(STEP, {"kind": "index"}, FACTS, COST)
     remote.push(store, STEP)
     listed = remote.listed(STEP)
     assert listed is not None
@@ -33,7 +36,7 @@ def test_a_fetch_takes_longer_the_more_is_fetched(remote: Remote, tmp_path: Path
     monkeypatch.setattr(remote_speed.time, "perf_counter", lambda: float(next(seconds)))
     few = remote_speed.fetch_seconds(remote, [listed])
     many = remote_speed.fetch_seconds(remote, [listed] * 10)
-    larger = remote_speed.fetch_seconds(remote, [listed._replace(size=10**9)])
+    larger = remote_speed.fetch_seconds(remote, [structs.replace(listed, size=10**9)])
     assert few is not None
     assert many is not None
     assert larger is not None

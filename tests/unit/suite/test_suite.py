@@ -71,7 +71,10 @@ def test_a_system_that_is_neither_scored_nor_read_is_a_mistake(tmp_path):
     none = (
         HEAD + "systems:\n  a: {retriever: bm25, scored: false}\n  b: {of: a, rerank: sdm, scored: false}\n"
     )
-    assert "4: systems: none is scored; score at least one" in problems(tmp_path, none)
+    assert (
+        "4: systems: all have 'scored: false', so the leaderboard has no row; score at least one"
+        in problems(tmp_path, none)
+    )
 
 
 def test_a_system_that_a_wrong_system_reads_has_no_problem_of_its_own(tmp_path):
@@ -194,7 +197,7 @@ depht: 10
         (HEAD + "systems: {a: {retriever: bm25}, b: {of: [a], combine: convex}}\n", "combines at least 2 systems"),
         (HEAD + "systems: {a: {retriever: bm25, unit: paragraph}}\n", "systems.a.unit: expected one of"),
         (HEAD + "systems: {a/b: {retriever: bm25}}\n", "cannot name a file: it has '/'; use letters"),
-        (HEAD + "systems: {a: {retriever: bm25, rerank: {sdm: {depth: 10}}}}\n", "'depth' stands beside the plugin"),
+        (HEAD + "systems: {a: {retriever: bm25, rerank: {sdm: {depth: 10}}}}\n", "'depth' is no parameter of 'sdm'; write it outside its braces"),
         (HEAD + "systems: {a: {retriever: {bm25: {}, ql: {}}}}\n", "got several: bm25, ql"),
         (HEAD + "systems: {a: {retriever: {bm25: 3}}}\n", "expected a mapping of parameters, got 3"),
         (HEAD + "systems: {a: {retriever: bm25, rerank: {sdm: {}, depth: 0}}}\n", "expected at least 1, got 0"),
@@ -359,7 +362,7 @@ def test_one_check_finds_misspelt_systems_and_models_beside_all_other_mistakes(t
         (6, "systems.misread"),
         (6, "systems.misread.of"),
         (6, ""),  # the model of the re-ranker, which planning finds
-        (9, "models.de"),
+        (9, "models.de.negatives.of"),
         (9, "models.de.validate.on"),
         (9, "models.de.validate.measure"),
         (11, "depth"),

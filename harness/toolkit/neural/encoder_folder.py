@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from harness.plugin import HarnessError
+from harness.errors import HarnessError
 from harness.toolkit.neural import model_folder, torch_archives, weight_files
 
 # sentence-transformers' names of pooling modes -> ours
@@ -97,7 +97,7 @@ def layers(folder: Path) -> list[Layer]:
         if kind not in known:
             raise HarnessError(
                 f"model: {path} has a module of the type '{module['type']}', which is not supported; "
-                f"supported are {', '.join(sorted(known))}"
+                f"choose a model with {', '.join(sorted(known))} only"
             )
         if kind in ("Dense", "LayerNorm", "Normalize"):
             at = folder / module.get("path", "")
