@@ -197,7 +197,7 @@ def _described(collection: Collection) -> Iterator[str]:
     for label, text in (("licence", card.licence), ("cite", card.citation), ("from", card.url)):
         if text:
             yield from _wrapped(f"{label}: {text}")
-    for note in card.notes:
+    for note in (*card.notes, *card.flags):
         yield from _wrapped(f"note: {note}")
 
 

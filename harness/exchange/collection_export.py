@@ -103,6 +103,7 @@ def _card(
         "citation": card.citation,
         "url": card.url,
         "notes": list(card.notes),
+        "flags": made.dataset_flags(collection, steps, store),
         "written_as": {"form": form, "notes": notes},
         "counts": cards.card(*folders, card),
         "stages": [
@@ -130,7 +131,7 @@ def _page(
     for label, text in (("Licence", card.licence), ("Cite", card.citation), ("From", card.url)):
         if text:
             yield f"- {label}: {text}"
-    for note in (*card.notes, *notes):
+    for note in (*card.notes, *made.dataset_flags(collection, steps, store), *notes):
         yield f"- {note}"
     stages = list(made.stage_facts(collection, steps, store))
     if stages:

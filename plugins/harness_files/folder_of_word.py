@@ -15,8 +15,10 @@ LOOKED_AT = 200_000  # characters of a file that are read to guess its language
 SCRIPTS = {  # the first word of a letter's Unicode name -> the language that it looks like
     "HIRAGANA": ("Japanese", "ja"), "KATAKANA": ("Japanese", "ja"), "CJK": ("Chinese", "zh"),
     "HANGUL": ("Korean", "ko"), "THAI": ("Thai", "th"), "ARABIC": ("Arabic", "ar"),
-    "CYRILLIC": ("Russian", "ru"), "GREEK": ("Greek", "el"), "DEVANAGARI": ("Hindi", "hi"),
-    "BENGALI": ("Bengali", "bn"), "TELUGU": ("Telugu", "te"), "TAMIL": ("Tamil", "ta"), "ARMENIAN": ("Armenian", "hy"),
+    "HEBREW": ("Hebrew", "he"), "CYRILLIC": ("Russian", "ru"), "GREEK": ("Greek", "el"),
+    "ARMENIAN": ("Armenian", "hy"),
+    "DEVANAGARI": ("Hindi", "hi"), "BENGALI": ("Bengali", "bn"), "TELUGU": ("Telugu", "te"),
+    "TAMIL": ("Tamil", "ta"),
 }  # fmt: skip
 LETTER = re.compile(r"[^\W\d_]")
 
