@@ -149,6 +149,8 @@ def _of_suite(loaded: Suite, wanted: str) -> tuple[DatasetSpec, ...]:
 
 
 def _of_plugin(records: Catalogue, name: str, arguments: Sequence[str]) -> DatasetSpec:
+    if name not in records.entries["datasets"] and Path(name).is_dir():
+        raise HarnessError(f"{name}: is a folder; name the dataset that reads it, as `files path={name}`")
     entry = records.find("datasets", name)
     pairs = {}
     for text in arguments:
