@@ -109,6 +109,7 @@ class Card(NamedTuple):
     url: str = ""
     notes: tuple[str, ...] = ()  # facts that a reader must know, such as how queries were chosen
     official: tuple[Official, ...] = ()  # official counts of this split of the whole collection
+    flags: tuple[str, ...] = ()  # warnings that every row of the dataset has, such as a machine's judgements
 
 
 class Facts(NamedTuple):

@@ -138,6 +138,8 @@ def of_suite(loaded: Suite, wanted: str) -> tuple[DatasetSpec, ...]:
 
 
 def _of_plugin(records: Catalogue, name: str, arguments: Sequence[str]) -> DatasetSpec:
+    if name not in records.entries["datasets"] and Path(name).is_dir():
+        raise HarnessError(f"{name}: is a folder; name the dataset that reads it, as `files path={name}`")
     entry = records.find("datasets", name)
     pairs = {}
     for text in arguments:
@@ -186,7 +188,7 @@ def _described(collection: Collection) -> Iterator[str]:
     for label, text in (("licence", card.licence), ("cite", card.citation), ("from", card.url)):
         if text:
             yield from _wrapped(f"{label}: {text}")
-    for note in card.notes:
+    for note in (*card.notes, *card.flags):
         yield from _wrapped(f"note: {note}")
 
 

@@ -15,7 +15,7 @@ from harness.types import JSON
 if TYPE_CHECKING:
     from harness.compare import Compared
 
-CROWDED, LONG = 10, 16  # the most bars side by side, and the most characters of their names
+CROWDED = 80  # the most characters below bars that stand, if every name were as long as the longest
 
 
 def filled(spec: JSON, values: Sequence[Mapping[str, Cell]]) -> dict[str, JSON]:
@@ -298,7 +298,7 @@ def analysis(finding: Finding) -> dict[str, JSON] | None:
     titles = (finding.x, finding.y, finding.series)
     if finding.kind == "bar":
         names = {str(item["x"]) for item in values}
-        if len(names) > CROWDED or max(map(len, names), default=0) > LONG:
+        if len(names) * max(map(len, names), default=0) > CROWDED:
             return filled(lying(*titles, len({item.get("series") for item in values})), values)
         return filled(bars(*titles), values)
     if finding.kind == "point":

@@ -12,12 +12,15 @@ from harness.types import JSON
 
 EXTRA = "report"
 PALETTE = {
-    False: ["#2f6f9f", "#c8702a", "#3d8a5f", "#8a5fa8", "#b5475b", "#7a6a4f", "#4f8f99", "#9a8b1f"],
-    True: ["#7db6e0", "#eba36a", "#7fc79d", "#c4a0de", "#ec8f9f", "#c2b08f", "#8ecdd6", "#d6c75a"],
-}
+    False: ["#2f6f9f", "#c8702a", "#3d8a5f", "#8a5fa8", "#b5475b", "#7a6a4f", "#4f8f99", "#9a8b1f",
+            "#1d3a57", "#8f2d8a", "#8cb04a", "#e0a3a0"],
+    True: ["#7db6e0", "#eba36a", "#7fc79d", "#c4a0de", "#ec8f9f", "#c2b08f", "#8ecdd6", "#d6c75a",
+           "#5b7fc4", "#e07ad8", "#b5d97a", "#b0625c"],
+}  # fmt: skip
 FONT = 'system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
 WIDTH = 680  # pixels of a drawn plot
 LABEL = 260  # the most pixels of a system's name
+ROOM = 36  # pixels at the left of a picture: a reader's font may be wider than the one that was measured
 
 
 def theme(dark: bool) -> dict[str, JSON]:
@@ -58,7 +61,11 @@ def svg(spec: JSON, dark: bool = False, width: int = WIDTH) -> str:
     """The plot as SVG, drawn without a browser or network."""
     convert = library()
     ready = coloured(named({**spec, "width": width}, width), dark)
-    config = {**theme(dark), "background": "#16181b" if dark else "#ffffff", "padding": 12}
+    config = {
+        **theme(dark),
+        "background": "#16181b" if dark else "#ffffff",
+        "padding": {"left": ROOM, "right": 12, "top": 12, "bottom": 12},
+    }
     drawn: str = convert.vegalite_to_svg(ready, config=config, allowed_base_urls=[])
     return drawn
 

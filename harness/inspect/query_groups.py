@@ -82,9 +82,9 @@ def of(
         grades = material.grades(name, "passage")
         positives = [id for id, grade in grades.items() if grade > 0]
         if positives and material.has_texts:
-            labels.append(("words in a positive", _overlap(material, texts[name], positives, unit)))
+            labels.append(("shared words", _overlap(material, texts[name], positives, unit)))
         if positives and rankings is not None and rankings.unit == "passage":
-            labels.append(("first positive", _rank(rankings, name, positives)))
+            labels.append(("first relevant", _rank(rankings, name, positives)))
         labels += [("slice", word) for word in material.queries.slices[material.number[name]]]
         for label in labels:
             groups.setdefault(label, []).append(name)
@@ -139,6 +139,6 @@ def _order(label: tuple[str, str]) -> tuple[str, float, str]:
     if name in OVERLAPS:
         return kind, OVERLAPS.index(name), name
     number = re.search(r"\d+", name)
-    if kind not in ("length", "first positive") or number is None:
+    if kind not in ("length", "first relevant") or number is None:
         return kind, 0, name
     return kind, math.inf if name.startswith(("over", "below")) else float(number.group()), name

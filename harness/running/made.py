@@ -58,9 +58,10 @@ def stage_params(step: Step) -> dict[str, JSON]:
     return {**params_of(record.method), **named}
 
 
-def dataset_flags(collection: Collection, planned: Plan, store: Store) -> list[str]:
-    """What a reader of any row must know about how the dataset was made."""
-    return [flag for _, known in stage_facts(collection, planned.steps, store) for flag in known["flags"]]
+def dataset_flags(collection: Collection, steps: Mapping[str, Step], store: Store) -> list[str]:
+    """What a reader of any row must know about the dataset and how it was made."""
+    stages = stage_facts(collection, steps, store)
+    return [*collection.card.flags, *(flag for _, known in stages for flag in known["flags"])]
 
 
 def model_flags(steps: Sequence[Step], texts: Sequence[str], store: Store) -> list[str]:

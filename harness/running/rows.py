@@ -251,7 +251,7 @@ def _scored_row(row: Row, context: _Context, collected: Opened, before: model.Ro
         if isinstance(step.record, Tune | Trials):
             entry = {"key": step.key, "on": step.record.on, **facts["tuning"]}
             tuning.append(msgspec.convert(entry, Tuning))
-    of_dataset = made.dataset_flags(plan.collections[row.dataset], plan, store)
+    of_dataset = made.dataset_flags(plan.collections[row.dataset], plan.steps, store)
     of_models = made.model_flags(behind.every, collected.queries.texts, store)
     run = not (is_keyed and _has_run(out, before, empty.provenance.fingerprint))
     flags = [*empty.flags, *unkeyed, *of_dataset, *of_models, *numbers.flags]

@@ -37,10 +37,10 @@ class Jaccard:
             name="jaccard",
             title="Words shared by query and relevant passage",
             kind="bar",
-            columns=("context", "Jaccard similarity", "difference"),
+            columns=("context", "Jaccard similarity, hundredths", "difference"),
             rows=tuple(rows),
             x="context",
-            y="Jaccard similarity",
+            y="Jaccard similarity, hundredths",
             says=f"Words of both over words of either, in lower case ({self._unit}), in "
             "hundredths: the mean over all relevant passages (DAPR, table 5).",
         )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections import Counter
 from itertools import islice
 from pathlib import Path
 
@@ -10,7 +12,14 @@ from harness.plugin import HarnessError, Meant, nearest
 
 FILES = ("corpus.jsonl", "corpus.parquet", "corpus.csv")
 LOOKED_AT = 200_000  # characters of a file that are read to guess its language
-HAN = re.compile("[\u4e00-\u9fff]")
+SCRIPTS = {  # the first word of a letter's Unicode name -> the language that it looks like
+    "HIRAGANA": ("Japanese", "ja"), "KATAKANA": ("Japanese", "ja"), "CJK": ("Chinese", "zh"),
+    "HANGUL": ("Korean", "ko"), "THAI": ("Thai", "th"), "ARABIC": ("Arabic", "ar"),
+    "HEBREW": ("Hebrew", "he"), "CYRILLIC": ("Russian", "ru"), "GREEK": ("Greek", "el"),
+    "ARMENIAN": ("Armenian", "hy"),
+    "DEVANAGARI": ("Hindi", "hi"), "BENGALI": ("Bengali", "bn"), "TELUGU": ("Telugu", "te"),
+    "TAMIL": ("Tamil", "ta"),
+}  # fmt: skip
 LETTER = re.compile(r"[^\W\d_]")
 
 
@@ -45,13 +54,17 @@ def _check_no_folder(word: str) -> None:
 
 
 def _language(folder: Path) -> str:
-    """The language of a corpus for which no language is given: English. Raises HarnessError for a corpus that
-    is largely Chinese, because analysers are chosen by the language."""
+    """The language of a corpus for which no language is given: English. Raises HarnessError for a corpus with
+    many letters of another script, because analysers are chosen by the language."""
     corpus = folder / FILES[0]
     if corpus.is_file():
         with corpus.open(encoding="utf-8", errors="replace") as file:
             text = "".join(islice(iter(lambda: file.read(4096), ""), LOOKED_AT // 4096))
         text = re.sub(r"\\u([0-9a-fA-F]{4})", lambda match: chr(int(match[1], 16)), text)
-        if len(HAN.findall(text)) > len(LETTER.findall(text)) / 5:
-            raise HarnessError(f"{folder}: its passages look Chinese; say --language zh (or --language en)")
+        letters = LETTER.findall(text)
+        scripts = Counter(unicodedata.name(letter, "OTHER").split()[0].split("-")[0] for letter in letters)
+        for script, (name, code) in SCRIPTS.items():
+            if scripts[script] > len(letters) / 5:
+                what = f"its passages look {name}; say --language {code}, or the code that is right"
+                raise HarnessError(f"{folder}: {what}")
     return "en"

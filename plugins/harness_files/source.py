@@ -32,7 +32,7 @@ class Files:
 
     def card(self) -> Card:
         """The card from the parameters. If `harness datasets export` wrote the folder, the folder's
-        `card.json` fills in what the parameters do not give."""
+        `card.json` fills in what the parameters do not give, and its flags are those of every row."""
         params = self.params
         card = Card(
             params.language, params.split, params.query_language, params.licence, params.citation, params.url
@@ -45,7 +45,9 @@ class Files:
         # the file's `query_language` belongs to the file's language
         if card.language not in (None, written.get("language")):
             missing.pop("query_language", None)
-        return card._replace(**missing)
+        flags = written.get("flags")
+        told = tuple(flag for flag in flags if isinstance(flag, str)) if isinstance(flags, list) else ()
+        return card._replace(**missing, flags=told)
 
     def inputs(self, part: Part) -> Inputs:
         """The parameters and files that a part is keyed by. The queries depend on which queries are judged,

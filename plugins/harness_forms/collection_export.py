@@ -96,6 +96,7 @@ def _card(
         "citation": card.citation,
         "url": card.url,
         "notes": list(card.notes),
+        "flags": made.dataset_flags(collection, steps, store),
         "written_as": {"form": form, "notes": notes},
         "counts": made_datasets.counted(*folders, card),
         "stages": [
@@ -123,7 +124,7 @@ def _page(
     for label, text in (("Licence", card.licence), ("Cite", card.citation), ("From", card.url)):
         if text:
             yield f"- {label}: {text}"
-    for note in (*card.notes, *notes):
+    for note in (*card.notes, *made.dataset_flags(collection, steps, store), *notes):
         yield f"- {note}"
     stages = list(stage_facts(collection, steps, store))
     if stages:

@@ -18,6 +18,7 @@ Kind = Literal["person", "machine"]
 DIGEST = re.compile("[0-9a-f]{64}")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 REQUIRED = ("query", "passage", "grade")
+_NOBODY = "if `harness annotate --export` wrote it, nobody has judged; machines' grades are in machine.jsonl"
 OPTIONAL = ("document", "sha256", "judge", "kind", "time", "comment")
 
 
@@ -84,6 +85,8 @@ def decisions(path: Path) -> Iterator[Decision]:
 
 
 def _of_lines(path: Path) -> Iterator[tuple[int, Decision]]:
+    if path.is_file() and not path.stat().st_size:
+        refuse(path, 1, f"there is no decision in it; {_NOBODY}")
     for line, decision in Records(path, (Decision,), _KEYS).numbered():
         for single in decision.judgements:
             if single.time and not TIME.fullmatch(single.time):

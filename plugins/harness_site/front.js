@@ -47,7 +47,7 @@ function folded(summary, ...children) {
 function cardSection(cards) {
   const grid = (items) => el("div", { class: "cards" }, items.map(card));
   return el("section", { id: "best" }, el("h2", {}, "Best systems"),
-    el("p", { class: "lead" }, "The best of each dataset with 95 % intervals and the time spent. Systems that share a letter do not differ significantly."),
+    el("p", { class: "lead" }, "The best of each dataset with 95 % intervals and the time spent. Systems that share a letter do not differ significantly; what has no letter was not tested, such as the mean of several seeds."),
     grid(cards.slice(0, CARDS)),
     cards.length > CARDS ? folded(`${cards.length - CARDS} more datasets`, grid(cards.slice(CARDS))) : null);
 }
@@ -83,6 +83,7 @@ function pictureSection(cards) {
     waiting = requestAnimationFrame(draw);
   }).observe(cost);
   return el("section", { id: "pictures" }, el("h2", {}, "Quality against cost, and over time"),
+    el("p", { class: "lead" }, "Up is better. A filled point with a bold name is on the front: nothing cheaper, or nothing earlier, is as good. The line through a point is its 95 % interval."),
     el("div", { class: "fields" }, choice("Dataset", cards.map((item, i) => [i, `${item.name} (${item.measure})`]), shown, (value) => {
       shown = Number(value);
       draw();

@@ -148,7 +148,8 @@ def _scores(
     caption: str, lines: Sequence[Line], note: str, heads: Sequence[str], facts: Facts, ranked: bool = True
 ) -> dict[str, JSON]:
     """A table of rows with all columns that at least one of them has. If the rows are `ranked`, they are of
-    one dataset: the best value of each column is marked, and the first column has tiers and is drawn."""
+    one dataset: the best value of each column is marked, the first column has tiers and is drawn, and the
+    scores come right after the first of `heads`, where a phone shows them."""
     labels = list(dict.fromkeys(label for line in lines for label in line.entry.board.columns))
     labels = [label for label in labels if any(label in line.row.measures for line in lines)]
     best = {
@@ -160,19 +161,20 @@ def _scores(
     known = [methods.cells(methods.described(line.row, facts.known)) for line in lines]
     kept = [i for i in range(len(methods.COLUMNS)) if any(cells[i] is not None for cells in known)]
     timed = any(line.row.cost.seconds is not None for line in lines)
-    rows = []
+    rows, before = [], 1 if ranked else len(heads)
     for line, cells in zip(lines, known, strict=True):
-        row: list[JSON] = [_head(head, line) for head in heads]
+        row: list[JSON] = [_head(head, line) for head in heads[:before]]
         for label in labels:
             measure = line.row.measures.get(label)
             tier = tiers.get(standings.key_of(line.row, label)) if measure and label == first else None
             row.append(measure and score(measure, ranked and measure.mean == best[label], tier))
-        rows.append([*row, *([line.row.cost.seconds] if timed else []), *(cells[i] for i in kept)])
-    columns = [*heads, *(f"#{label}" for label in labels), *(["#seconds"] if timed else [])]
-    columns += [methods.COLUMNS[i] for i in kept]
+        row += [line.row.cost.seconds] if timed else []
+        rows.append([*row, *(_head(head, line) for head in heads[before:]), *(cells[i] for i in kept)])
+    columns = [*heads[:before], *(f"#{label}" for label in labels), *(["#seconds"] if timed else [])]
+    columns += [*heads[before:], *(methods.COLUMNS[i] for i in kept)]
     if first is None:
         return table(caption, columns, rows, note)
-    at = len(heads) + labels.index(first)
+    at = before + labels.index(first)
     note = ". ".join(part for part in (note, TIERS if tiers else "") if part)
     return {**table(caption, columns, rows, note, sort=at), "drawn": at}
 

@@ -82,12 +82,14 @@ def _signs(shown: Shown, has: Signs) -> Iterator[str]:
 
 
 def notes(shown: Shown, systems: Collection[str]) -> Iterator[str]:
-    """What the reader of the source should know of the rows: failures and flags."""
+    """What the reader of the source should know of the rows: failures, flags, and what is left out."""
     for row in shown.board.rows:
         if row.status == "failed":
             yield f"{row.name} failed: {row.error or 'no reason is given'}"
         elif row.system in systems:
             yield from (f"{row.name}: {flag}" for flag in row.flags)
+        elif boards.fits(row.system, shown.options.system):
+            yield f"{row.name} has no value in these columns, and is left out"
 
 
 def _listed(names: Sequence[str]) -> str:

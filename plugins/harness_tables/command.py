@@ -13,7 +13,7 @@ GROUP = "rows under a rule and a title, as 'Lexical=bm25*,ql'; may be repeated, 
 
 def arguments(command: argparse.ArgumentParser) -> None:
     commands.leaderboard(command)
-    command.add_argument("--format", choices=("latex", "typst"), default="latex")
+    command.add_argument("--format", choices=("latex", "typst"), default="latex", help="default: latex")
     command.add_argument("--out", type=Path, metavar="FILE", help="write the table into this file")
     command.add_argument("--document", action="store_true", help="a whole document, which can be compiled")
 

@@ -15,7 +15,7 @@ COMPOSITE = ("combine", "pick", "rerank")
 def arguments(command: argparse.ArgumentParser) -> None:
     commands.leaderboard(command)
     command.add_argument("--words", type=_words, metavar="N", help="project to a corpus of N words")
-    command.add_argument("--format", choices=("table", "markdown"), default="table")
+    command.add_argument("--format", choices=("table", "markdown"), default="table", help="default: table")
 
 
 def run(options: argparse.Namespace) -> int:

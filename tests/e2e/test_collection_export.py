@@ -135,3 +135,27 @@ def test_a_tab_in_a_text_is_refused_by_a_table(exported, capsys):
         path.write_text(before, encoding="utf-8")
     assert "the passage 'p2' has a tab or a line end" in capsys.readouterr().err
     assert not (exported / "tab").exists()
+
+
+def test_the_rows_of_a_folder_with_a_machines_judgements_are_flagged(exported, tmp_path):
+    (tmp_path / "machine.tsv").write_text(
+        "query\tpassage\tgrade\tkind\nq1\tp2\t1\tmachine\n", encoding="utf-8"
+    )
+    stage = "{judged: {file: machine.tsv, take: machine}}"
+    text = SUITE.replace("path: raw", f"path: {exported}/raw").replace(
+        "slices: ", f"slices: {exported}/raw/../"
+    )
+    text = text.replace("strip-titles, {pool: {of: [bm25], depth: 2}}", stage)
+    (tmp_path / "suite.yaml").write_text(text, encoding="utf-8")
+    store = ["--store", str(tmp_path / "store")]
+    out = ["--form", "beir", "--out", str(tmp_path / "beir")]
+    assert cli.main(["datasets", "export", str(tmp_path / "suite.yaml"), "mine", *out, *store]) == 0
+    flag = "1 of the 1 judgements that were taken in are by a machine"
+    assert f"- {flag}\n" in (tmp_path / "beir" / "README.md").read_text(encoding="utf-8")
+    use = (
+        "datasets: {mine: {files: {path: beir, split: dev}}}\nsystems: {a: {retriever: bm25}}\nmeasures: [AP]"
+    )
+    (tmp_path / "use.yaml").write_text(use, encoding="utf-8")
+    assert cli.main(["run", str(tmp_path / "use.yaml"), "--out", str(tmp_path / "used"), *store]) == 0
+    row = json.loads((tmp_path / "used" / "leaderboard.json").read_text(encoding="utf-8"))["rows"][0]
+    assert flag in row["flags"]

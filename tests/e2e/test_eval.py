@@ -126,10 +126,14 @@ def test_the_suite_is_written_without_aliases(tmp_path):
     assert yaml.safe_dump(suite["systems"]).count("- titles") == 2
 
 
-@pytest.mark.parametrize("text", ["一座古老的石桥", "\\u4e00\\u5ea7\\u53e4\\u8001"])
-def test_a_chinese_folder_needs_its_language(tmp_path, folder, text):
+@pytest.mark.parametrize(
+    ("text", "name", "code"),
+    [("一座古老的石桥", "Chinese", "zh"), ("\\u4e00\\u5ea7\\u53e4\\u8001", "Chinese", "zh"), ("東京は日本の首都です", "Japanese", "ja"),
+     ("ข้าวเป็นอาหารหลัก", "Thai", "th"), ("столица", "Russian", "ru")],
+)  # fmt: skip
+def test_a_folder_in_another_script_needs_its_language(tmp_path, folder, text, name, code):
     (folder / "corpus.jsonl").write_text(f'{{"_id": "p0", "text": "{text}"}}\n', encoding="utf-8")
-    with pytest.raises(HarnessError, match="its passages look Chinese; say --language zh"):
+    with pytest.raises(HarnessError, match=f"its passages look {name}; say --language {code}"):
         suite_of("bm25", dataset=str(folder), base=tmp_path)
-    suite = suite_of("bm25", dataset=str(folder), base=tmp_path, language="zh")
-    assert suite["datasets"]["my-folder"]["files"]["language"] == "zh"
+    suite = suite_of("bm25", dataset=str(folder), base=tmp_path, language=code)
+    assert suite["datasets"]["my-folder"]["files"]["language"] == code

@@ -27,7 +27,10 @@ def write_texts(folder):
     for place, (title, words) in zip(("", "more/", ""), TOPICS.items(), strict=True):
         paragraphs = [f"People and {title}: {word} and {word} again." for word in words.split()]
         text = f"\ufeff{title}\n\n" + "\n \n".join(paragraphs) + "\n"
-        (folder / "texts" / f"{place}{title}.txt").write_text(text, encoding="utf-8")
+        if title == "bees":
+            text = text.replace("bees", "# bees", 1)
+        end = "md" if title == "bees" else "txt"
+        (folder / "texts" / f"{place}{title}.{end}").write_text(text, encoding="utf-8")
     queries = [f"what is {words.split()[0]} to people" for words in TOPICS.values()]
     (folder / "queries.txt").write_text("\n".join(queries) + "\n\n", encoding="utf-8")
 
@@ -56,6 +59,7 @@ def test_the_commands_of_the_page_lead_from_texts_to_a_leaderboard_and_a_release
     (tmp_path / "prepare.py").write_text(script, encoding="utf-8")
     [prepare] = re.findall(r"`python (prepare.py .*?)`", PAGE)
     subprocess.run([sys.executable, *prepare.split()], check=True)
+    assert '"title": "bees"' in (tmp_path / "data" / "corpus.jsonl").read_text(encoding="utf-8")
     (tmp_path / "suite.yaml").write_text(suite, encoding="utf-8")
     [stage] = re.findall(r"`(- judged: .*?)`", PAGE)
     commands = re.findall(r"^harness .*", PAGE, re.M)

@@ -82,6 +82,7 @@ def test_a_pool_of_no_system_and_of_several(harness: Harness, pool: str, words: 
 
 
 @pytest.mark.parametrize(("words", "code", "message"), [
+    (["datasets", "show", "."], 2, ".: is a folder; name the dataset that reads it, as `files path=.`"),
     (["datasets", "show", "toy", "documents=[1"], 2, "'documents=[1': is no YAML ("),
     (["eval", "bm52", "toy"], 2, "bm52: is no method and no model; did you mean 'bm25'?"),
     (["validate", ".", "--suite", "suite.yaml", "--out", "v", "--once", "--store", "store"], 2,

@@ -249,9 +249,10 @@ def test_two_systems_are_compared_query_by_query(page, shown):
     wait(page, "document.querySelector('#compare svg')")
     first = texts(page, "#compare .pair tbody tr:first-child td:last-child")[0]
     assert float(first.replace("−", "-")) == pytest.approx(max(sizes), abs=1e-4)
-    query = texts(page, "#compare .pair tbody th")[0]
+    query, words = (texts(page, f"#compare .pair tbody th {part}")[0] for part in ("bdi", ".text"))
     click(page, "#compare .pair tbody th button")
     wait(page, f"document.querySelector('#panel h3').textContent.includes({json.dumps(query)})")
+    assert words in page.execute_script("return document.querySelector('#panel').innerText")
 
 
 def test_the_reproduction_is_copied(page, shown):

@@ -122,11 +122,17 @@ def test_search_and_filters_narrow_the_rows(browser, site):
 def test_a_table_is_sorted_by_its_headings(browser, site):
     opened(browser, site / "datasets" / "scifact.html", 1400)
     assert browser.find_element("css selector", "[aria-sort] button").text.startswith("nDCG@10")
-    values = "return [...document.querySelectorAll('#t0 tbody tr')].map((x) => parseFloat(x.children[5].innerText))"
+    values = "return [...document.querySelectorAll('#t0 tbody tr')].map((x) => parseFloat(x.children[2].innerText))"
     best_first = browser.execute_script(values)
     assert best_first == sorted(best_first, reverse=True)
     browser.find_element("css selector", "[aria-sort] button").click()
     assert browser.execute_script(values) == sorted(best_first)
+
+
+def test_a_phone_shows_the_first_score_of_a_dataset_beside_the_system(browser, site):
+    opened(browser, site / "datasets" / "scifact.html", 400)
+    right = "return document.querySelector('#t0 [aria-sort]').getBoundingClientRect().right"
+    assert 0 < browser.execute_script(right) <= 400
 
 
 def test_links_lead_from_the_index_to_a_system_and_back(browser, site):

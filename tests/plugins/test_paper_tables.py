@@ -107,6 +107,12 @@ def test_published_rows_failed_rows_and_tuned_values(table, changed, tmp_path):
     assert "% scifact / bm25 failed: no memory\n" in text
 
 
+def test_a_system_without_a_value_is_named_above_the_table_unless_it_was_not_asked_for(table):
+    left_out = "% tour-en / documents has no value in these columns, and is left out\n"
+    assert left_out in table(TOUR, "--measure=nDCG@10")
+    assert left_out not in table(TOUR, "--measure=nDCG@10", "--system=bm25*")
+
+
 def test_averages_that_the_suite_names_have_intervals_and_daggers(table, changed):
     board = changed(lambda content: content["suite"].update(averages={"Both": ["scifact", "xquad-en"]}))
     means.with_averages(board_file.read(board)).write()

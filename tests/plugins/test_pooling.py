@@ -233,6 +233,11 @@ def test_a_table_is_decided_by_the_majority_of_its_lines(tmp_path):
             "the sha256 'A1' is not 64",
         ),
         ("j.tsv", "\n", "j.tsv:1: the table is empty"),
+        (
+            "j.jsonl",
+            "",
+            "j.jsonl:1: there is no decision in it; if `harness annotate --export` wrote it, nobody has",
+        ),
         ("j.jsonl", '{"query": "q0", "passage": "p0"}\n', "'grade' is missing"),
         ("j.jsonl", '{"query": "q0", "passage": "p0", "grade": "2"}\n', "'grade' must be"),
         ("j.jsonl", '{"query": "", "passage": "p0", "grade": 2}\n', "is empty; give both"),

@@ -8,9 +8,9 @@ section("compare", "Two systems, query by query", (body) => {
   const place = el("div", { "aria-live": "polite" });
   const show = async () => {
     const [a, b] = [dataset.rows[state.a], dataset.rows[state.b]];
-    const [value, ids] = await Promise.all([valuesOf(state.dataset), json(`ids-${state.dataset}`)]);
+    const [value, ids, evidence] = await Promise.all([valuesOf(state.dataset), json(`ids-${state.dataset}`), json(`evidence-${state.dataset}`)]);
     if (!place.isConnected || dataset !== board.datasets[state.dataset]) return;
-    place.replaceChildren(...difference(dataset, a, b, value, ids), ...forest(dataset, rows, a, value));
+    place.replaceChildren(...difference(dataset, a, b, value, ids, new Map(evidence.queries.map((item) => [item.id, item.text]))), ...forest(dataset, rows, a, value));
   };
   const set = (name) => (chosen) => {
     state[name] = Number(chosen);
@@ -26,7 +26,7 @@ function rounding(dataset) {
   return dataset.values.palette ? "" : `, rounded to ${(dataset.values.step / 2).toPrecision(2)} for this page`;
 }
 
-function difference(dataset, a, b, value, ids) {
+function difference(dataset, a, b, value, ids, texts) {
   const found = [];
   for (let query = 0; query < dataset.queries; query++) {
     const [x, y] = [value(a.index, query), value(b.index, query)];
@@ -44,8 +44,9 @@ function difference(dataset, a, b, value, ids) {
     el("p", { id: "verdict" }, says, " ", ...chance(a.tiers[dataset.primary], b.tiers[dataset.primary])),
     el("div", { class: "pair" }, plot(spec, sampled(found), says),
       plot(titled(board.specs.pairs, { x: `A: ${short(a.system, 40)}`, y: `B: ${short(b.system, 40)}` }), scattered(found, ids), says)),
+    el("p", { class: "lead" }, "First the differences of all queries, then their scores: the larger a point, the more queries have these two scores, and above the dashed line B is better."),
     el("div", { class: "pair" },
-      mostDifferent("Where A is better", found.slice(0, better), ids), mostDifferent("Where B is better", found.slice(found.length - worse).reverse(), ids)),
+      mostDifferent("Where A is better", found.slice(0, better), ids, texts), mostDifferent("Where B is better", found.slice(found.length - worse).reverse(), ids, texts)),
   ];
 }
 
@@ -93,9 +94,10 @@ function sampled(found) {
   return points;
 }
 
-function mostDifferent(title, found, ids) {
+function mostDifferent(title, found, ids, texts) {
   const rows = found.slice(0, 10).map((item) => el("tr", {},
-    el("th", { scope: "row" }, el("button", { type: "button", class: "quiet", onclick: () => openQuery(item.query) }, foreign(ids[item.query], 80))),
+    el("th", { scope: "row" }, el("button", { type: "button", class: "quiet", onclick: () => openQuery(item.query) }, foreign(ids[item.query], 80),
+      texts.get(ids[item.query]) ? el("span", { class: "text", dir: "auto" }, short(texts.get(ids[item.query]), 100)) : null)),
     el("td", { class: "number" }, score(item.x)), el("td", { class: "number" }, score(item.y)),
     el("td", { class: "number" }, `${item.size > 0 ? "+" : "−"}${Math.abs(item.size).toFixed(4)}`)));
   const head = ["query", "A", "B", "A − B"].map((text, i) => el("th", { scope: "col", class: i ? "number" : null }, text));

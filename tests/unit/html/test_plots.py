@@ -3,10 +3,12 @@
 import itertools
 import math
 import random
+import re
 
 import pytest
 from msgspec import structs
 
+from harness.findings import Finding
 from harness.html import labels, plots, vega
 from harness.leaderboard.model import Cost, Measure, Tuning, published_row
 
@@ -61,6 +63,27 @@ def test_two_parameters_that_were_tuned_together_are_a_heat_map(parameter, value
                    queries=9, slices={}, value=values[0], values=values)  # fmt: skip
     spec = plots.grid(tuned)
     assert (spec and [(cell["x"], cell["y"]) for cell in spec["data"]["values"]]) == cells
+
+
+@pytest.mark.parametrize(
+    ("names", "lies"),
+    [(("bm25", "ql"), False), (("acronym", "main-topic", "self-contained"), False),
+     (("bm25", "ql", "sdm", "rrf", "bm25+titles", "bm25+coreference"), True), (("x" * 90,), True)],
+)  # fmt: skip
+def test_bars_lie_where_their_names_would_overlap(names, lies):
+    finding = Finding(
+        name="f", title="F", kind="bar", columns=("s", "AP"), rows=tuple((name, 1) for name in names), x="s", y="AP"
+    )  # fmt: skip
+    assert ("step" in str(plots.analysis(finding)["height"])) == lies
+
+
+def test_a_dozen_series_have_a_dozen_colours():
+    assert all(len(set(colours)) >= 12 for colours in vega.PALETTE.values())
+
+
+def test_a_picture_has_room_for_a_wider_font_than_the_one_that_was_measured():
+    inside = float(re.search(r'transform="translate\(([\d.]+),', vega.svg(SPECS["forest"]))[1])
+    assert inside >= vega.ROOM
 
 
 def test_rows_without_the_measure_or_without_a_cost_stay_out():

@@ -140,10 +140,10 @@ def test_queries_are_grouped_by_what_they_are_and_each_group_has_an_interval(mad
     by_kind = {}
     for (kind, _), names in grouped.items():
         by_kind.setdefault(kind, []).extend(names)
-    assert {"length", "words in a positive", "first positive", "slice"} <= by_kind.keys()
+    assert {"length", "shared words", "first relevant", "slice"} <= by_kind.keys()
     for kind in by_kind.keys() - {"slice"}:
         assert len(set(by_kind[kind])) == len(by_kind[kind]) <= len(values)  # groups of a kind do not overlap
-    assert all(values[name][1] == 1 for name in grouped["first positive", "at 1"])
+    assert all(values[name][1] == 1 for name in grouped["first relevant", "at 1"])
     table = query_groups.compared(grouped, values, 7)
     assert table
     for row in table:
