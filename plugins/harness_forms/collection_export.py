@@ -11,7 +11,14 @@ import yaml
 
 from harness.plugin import JSON, HarnessError, Part, shown_path
 from harness.toolkit.boards import made_datasets
-from harness.toolkit.boards.made_datasets import CARD_FILE, Collection, Step, stage_facts, stage_params
+from harness.toolkit.boards.made_datasets import (
+    CARD_FILE,
+    Collection,
+    Step,
+    dataset_flags,
+    stage_facts,
+    stage_params,
+)
 from harness.toolkit.boards.stored import Artifact, Corpus, Store, read_judgements, read_queries
 from harness.toolkit.files import writing
 from harness_forms.collection_forms import FORMS, Whole
@@ -96,7 +103,7 @@ def _card(
         "citation": card.citation,
         "url": card.url,
         "notes": list(card.notes),
-        "flags": made.dataset_flags(collection, steps, store),
+        "flags": dataset_flags(collection, steps, store),
         "written_as": {"form": form, "notes": notes},
         "counts": made_datasets.counted(*folders, card),
         "stages": [
@@ -124,7 +131,7 @@ def _page(
     for label, text in (("Licence", card.licence), ("Cite", card.citation), ("From", card.url)):
         if text:
             yield f"- {label}: {text}"
-    for note in (*card.notes, *made.dataset_flags(collection, steps, store), *notes):
+    for note in (*card.notes, *dataset_flags(collection, steps, store), *notes):
         yield f"- {note}"
     stages = list(stage_facts(collection, steps, store))
     if stages:

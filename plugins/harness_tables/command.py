@@ -43,9 +43,16 @@ def arguments(command: argparse.ArgumentParser) -> None:
         "--baseline", metavar="SYSTEM", help="daggers for what differs significantly from this"
     )
     tests.add_argument("--tiers", action="store_true", help="letters: systems that share one do not differ")
-    tests.add_argument("--test", choices=("randomisation", "t", "wilcoxon"), default="randomisation")
-    tests.add_argument("--correction", choices=("max-t", "holm", "none"))
-    tests.add_argument("--family", choices=("column", "dataset", "measure", "all"), default="column")
+    tests.add_argument(
+        "--test",
+        choices=("randomisation", "t", "wilcoxon"),
+        default="randomisation",
+        help="default: randomisation",
+    )
+    tests.add_argument("--correction", choices=("max-t", "holm", "none"), help="default: that of the test")
+    tests.add_argument(
+        "--family", choices=("column", "dataset", "measure", "all"), default="column", help="default: column"
+    )
     tests.add_argument("--alpha", type=commands.share, default=0.05, metavar="P", help="default 0.05")
 
     words = command.add_argument_group("caption")

@@ -170,7 +170,9 @@ def test_chinese_is_searched_by_pairs_of_characters(tmp_path):
     assert by_system[0].keys() == {0}
 
 
-@pytest.mark.parametrize("code", sorted({*languages.CODES, languages.WHITESPACE} - {"th"}))  # see test_languages
+@pytest.mark.parametrize(
+    "code", sorted({*languages.CODES, languages.WHITESPACE} - {"th"})
+)  # see test_languages
 def test_every_analyser_of_the_table_is_one_of_anserinis(code):
     assert languages.analyser(runtime.java(), code).getClass().getName().endswith("Analyzer")
 

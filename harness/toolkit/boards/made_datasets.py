@@ -18,13 +18,14 @@ from harness.collection.cards import card as counted
 from harness.execution import open_dataset, progress
 from harness.leaderboard.stage_tables import Counted, dropped, table
 from harness.plan.graph import Collection, Step
-from harness.running.made import stage_facts, stage_params
+from harness.running.made import dataset_flags, stage_facts, stage_params
 from harness.store.artifacts import Store
 from harness.store.manifest import Artifact
 from harness.types import Part
 
 __all__ = [
-    "CARD_FILE", "CARD_FORM", "Collection", "Counted", "MadeDataset", "Step", "counted", "dropped", "made",
+    "CARD_FILE", "CARD_FORM", "Collection", "Counted", "MadeDataset", "Step", "counted", "dataset_flags",
+    "dropped", "made",
     "opened", "stage_facts", "stage_params", "table",
 ]  # fmt: skip
 
