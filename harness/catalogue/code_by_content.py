@@ -44,12 +44,12 @@ class _Finder:
 
 
 class _Loader(SourceFileLoader):
-    """Compares the source's digest where Python compares its size and time. The compiled code is kept beside
+    """Compares the source's digest where Python compares its time. The compiled code is kept beside
     Python's own, which other programs would otherwise replace."""
 
     def path_stats(self, path: str) -> dict[str, Any]:
-        digest = hashlib.sha256(self.get_data(path)).digest()
-        return {"mtime": int.from_bytes(digest[:4]), "size": int.from_bytes(digest[4:8])}
+        source = self.get_data(path)  # Python writes its size into the compiled code, so it must be the size
+        return {"mtime": int.from_bytes(hashlib.sha256(source).digest()[:4]), "size": len(source)}
 
     def get_data(self, path: str) -> bytes:
         return super().get_data(_beside(path))
