@@ -151,6 +151,10 @@ class Lines(Silent):
         with self.lock:
             print(printable(text), file=self.out, flush=True)
 
+    def close(self) -> None:
+        with self.lock:
+            self.at_work.clear()  # an interrupted run leaves steps that never end
+
 
 class Live(Silent):
     """A reporter that shows a progress bar for the whole run and one for each step at work."""

@@ -74,3 +74,15 @@ def test_a_step_that_reports_nothing_has_a_line_every_ten_seconds_all_the_same(m
     assert last.startswith("[1/1] index · x: ")
     lines.ticker.join(5) if lines.ticker else None
     assert lines.ticker is None  # the thread ends with the last step
+
+
+def test_no_line_follows_when_an_interrupted_run_has_closed_its_reporter(monkeypatch):
+    monkeypatch.setattr(progress, "EVERY", 0.1)
+    out = io.StringIO()
+    lines = Lines(out)
+    lines.started(STEP)
+    ticker = lines.ticker
+    lines.close()
+    ticker.join(10)
+    assert not ticker.is_alive()
+    assert not out.getvalue()
