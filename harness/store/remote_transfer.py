@@ -49,7 +49,7 @@ def push_all(store: Store, steps: Iterable[str], note: Note) -> list[str]:
     remote has left. Returns the ids of the pushed steps. A user who may only read the remote is told so once;
     so is a push that fails, which does the rest the next time."""
     remote = store.remote
-    if remote is None or not remote.write:
+    if remote is None or not (remote.write or remote.is_behind):
         return []
     pushed, left = list[str](), store.unpushed / hashlib.sha256(remote.address.encode()).hexdigest()
     waiting = dict.fromkeys(
@@ -59,7 +59,7 @@ def push_all(store: Store, steps: Iterable[str], note: Note) -> list[str]:
         for step in waiting:
             left.mkdir(parents=True, exist_ok=True)
             (left / step).touch()
-    for step in list(waiting):
+    for step in list(waiting) if remote.write else ():  # after a failed push, steps only wait
         try:
             if store.has(step) and remote.push(store, step):
                 pushed.append(step)

@@ -151,6 +151,19 @@ def test_who_may_not_write_is_told_once_and_keeps_the_results(here, remote, monk
     assert here.has(STEP)
 
 
+def test_what_is_made_after_a_push_has_failed_waits_for_the_next_run(here, remote, monkeypatch):
+    make(here)
+    make(here, OTHER)
+    monkeypatch.setattr(remotes, "PAUSES", ())
+    here.remote = remote
+    with monkeypatch.context() as patch:
+        patch.setattr(remote, "_files", Failing(remote._files, failures=10**6))
+        assert push_all(here, [STEP], print) == []
+    assert push_all(here, [OTHER], print) == []  # the same run makes further steps
+    here.remote = Remote(remote.address)
+    assert push_all(here, [], print) == sorted([STEP, OTHER])
+
+
 def test_only_what_is_missing_here_is_fetched(here, there, remote):
     make(here)
     make(here, OTHER)
