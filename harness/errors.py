@@ -59,6 +59,7 @@ class Fault(HarnessError):
     def __init__(self, file: Path, line: int, what: str) -> None:
         super().__init__(f"{file}:{line}: {what}")
         self.file, self.line = file, line
+        self.last = line  # the last line of what cannot be read: a row of a CSV file may have several
 
 
 def refuse_all(texts: Iterable[str], count: int, of: str = "such faults") -> NoReturn:

@@ -31,11 +31,10 @@ def _with_every_fault(read: Callable[[Step, Task], Outcome]) -> Callable[[Step, 
     @functools.wraps(read)
     def complete(step: Step, task: Task) -> Outcome:
         faults: dict[Path, dict[int, str]] = {}
+        left_out: dict[Path, set[int]] = {}
         context, until = CURRENT.get(), time.monotonic() + SECONDS
         while not faults or (sum(map(len, faults.values())) < MOST and time.monotonic() < until):
-            token = CURRENT.set(
-                context._replace(left_out={file: set(lines) for file, lines in faults.items()})
-            )
+            token = CURRENT.set(context._replace(left_out=left_out))
             try:
                 outcome = read(step, task)
                 if not faults:
@@ -46,6 +45,7 @@ def _with_every_fault(read: Callable[[Step, Task], Outcome]) -> Callable[[Step, 
                 if fault.line in lines:  # the reader does not leave lines out
                     break
                 lines[fault.line] = str(fault)
+                left_out.setdefault(fault.file, set()).update(range(fault.line, fault.last + 1))
             except (HarnessError, ContractError) as error:
                 if not faults:
                     raise

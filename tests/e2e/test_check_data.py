@@ -80,3 +80,21 @@ def test_all_faults_of_all_files_are_told_at_once(tmp_path, capsys, monkeypatch)
     assert "one/corpus.jsonl:18: the id 'p" in err  # already there, beside the faults of lines
     assert "q2' is judged" not in err  # its line could not be read, so it may be there
     assert err.count("one/corpus.jsonl:1: ") == err.count("one/qrels/test.tsv:2: ") == 1
+
+
+def test_a_row_of_several_lines_has_one_fault(tmp_path, capsys, monkeypatch):
+    (tmp_path / "suite.yaml").write_text(
+        "suite: s\n"
+        "datasets:\n"
+        "  one: {files: {corpus: corpus.csv, queries: queries.csv, qrels: qrels.txt, language: en}}\n"
+        "systems: {bm25: {retriever: bm25}}\n"
+        "measures: [RR@10]\n"
+    )
+    corpus = 'id,text\np0,a\np1,"b\nof three\nlines",more\np2,c,more\np3,d\n'
+    (tmp_path / "corpus.csv").write_text(corpus)
+    (tmp_path / "queries.csv").write_text("id,text\nq1,one\n")
+    (tmp_path / "qrels.txt").write_text("q1 0 p0 1\n")
+    code, _, err = checked(tmp_path, capsys, monkeypatch)
+    assert code == 2
+    faults = [line.partition(": ")[0].rpartition("/")[2] for line in err.splitlines() if "expected" in line]
+    assert faults == ["corpus.csv:3", "corpus.csv:6"]

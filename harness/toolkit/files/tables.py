@@ -13,6 +13,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from harness.errors import Fault
 from harness.toolkit.files.json_lines import Keys, Records
 from harness.toolkit.files.paths import bare
 from harness.toolkit.files.reading import chunks, every_line_of, lines, lines_of, opened, refuse, text_of
@@ -229,11 +230,16 @@ def _csv(path: Path, columns: Sequence[Column]) -> Iterator[Part]:
             header = cells
             places = _places(path, start, header, columns, "commas")
         elif cells:
-            if len(cells) != len(header):
-                wanted = f"{len(header)} columns between commas ({', '.join(header)})"
-                refuse(path, start, f"expected {wanted}, got {len(cells)}; correct the line")
+            try:
+                if len(cells) != len(header):
+                    wanted = f"{len(header)} columns between commas ({', '.join(header)})"
+                    refuse(path, start, f"expected {wanted}, got {len(cells)}; correct the line")
+                pairs = zip(columns, places, strict=True)
+                read.append([_of_cell(path, start, cells, *pair) for pair in pairs])
+            except Fault as fault:
+                fault.last = table.line_num
+                raise
             numbers.append(start)
-            read.append([_of_cell(path, start, cells, *pair) for pair in zip(columns, places, strict=True)])
         start = table.line_num + 1
         if len(read) == _ROWS:
             yield _part(numbers, read, columns)
