@@ -18,7 +18,7 @@ import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 from harness.errors import HarnessError
 from harness.store import disk, manifest, recorded
@@ -171,16 +171,17 @@ class Remote:
         """Write a piece at its place in a file, a chunk at a time. Returns its size. Raises Damaged if the
         piece is missing, larger than `most`, or its bytes do not have the digest."""
         with path.open("r+b") as file:
-            copied = self._retried(lambda: self._copied(self._piece_path(digest), file.fileno(), start, most))
+            copied = self._retried(lambda: self._copied(self._piece_path(digest), file, start, most))
         if copied is None or copied[1] != digest:
             with contextlib.suppress(OSError):  # a user who may not write leaves the piece
                 self._files.delete_file(self._piece_path(digest))
             raise Damaged(f"the piece {digest[:12]} {'was changed' if copied else 'is missing'}")
         return copied[0]
 
-    def _copied(self, path: str, descriptor: int, start: int, most: int) -> tuple[int, str] | None:
+    def _copied(self, path: str, file: IO[bytes], start: int, most: int) -> tuple[int, str] | None:
         """Copy a file of the remote, `most` bytes at most, to a place in an opened one. Returns its size and
-        its SHA-256; None if it is missing. The SHA-256 of a larger file is left empty."""
+        its SHA-256; None if it is missing. The SHA-256 of a larger file is left empty. Raises StoreError if
+        the disk here fails, so that this is not taken for a fault of the remote."""
         hashed, size = hashlib.sha256(), 0
         try:
             with self._opened(path) as stream:
@@ -189,7 +190,8 @@ class Remote:
                     if size > most:
                         return most, ""
                     hashed.update(data)
-                    os.pwrite(descriptor, data, start + size - len(data))
+                    with disk.explaining(Path(file.name)):
+                        os.pwrite(file.fileno(), data, start + size - len(data))
         except FileNotFoundError:
             return None
         return size, hashed.hexdigest()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import time
@@ -14,7 +15,7 @@ import faulty_s3
 import pytest
 from step_samples import COST, FACTS
 
-from harness.errors import HarnessError
+from harness.errors import HarnessError, StoreError
 from harness.store import remote as remotes
 from harness.store import remote_address, remote_cleaning
 from harness.store.artifacts import Store
@@ -162,6 +163,22 @@ def test_what_is_made_after_a_push_has_failed_waits_for_the_next_run(here, remot
     assert push_all(here, [OTHER], print) == []  # the same run makes further steps
     here.remote = Remote(remote.address)
     assert push_all(here, [], print) == sorted([STEP, OTHER])
+
+
+def test_a_disk_that_fills_up_during_a_fetch_is_no_fault_of_the_remote(here, there, remote, monkeypatch):
+    make(here)
+    remote.push(here, STEP)
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(remotes.os, "pwrite", full)
+    notes: list[str] = []
+    with pytest.raises(StoreError, match="no space left on the device"):
+        remote.fetch(there, STEP, notes.append)
+    assert remote.has(STEP)
+    assert not notes
+    assert not there.has(STEP)
 
 
 def test_only_what_is_missing_here_is_fetched(here, there, remote):
