@@ -201,7 +201,8 @@ class Store:
 
     def finish(self, step: str, keyed: JSON, facts: JSON, cost: JSON, durable: bool = True) -> None:
         """Make a claimed folder an artifact: its files are hashed, synced and renamed into place. Without
-        `durable` they are not synced; if the machine stops, the artifact may then be found damaged."""
+        `durable` they are not synced; if the machine stops, the artifact may then be found damaged. Raises
+        ContractError for facts or a cost that no reader would take."""
         partial = self.partial / step
         files = partial / "files"
         if files.is_symlink() or not files.is_dir():
@@ -217,7 +218,12 @@ class Store:
             }
             cost = {**cost, "bytes": sum(entry["size"] for entry in listed.values())}
             content = {"step": step, "keyed": keyed, "facts": facts, "cost": cost, "files": listed}
-            disk.write(files / MANIFEST, recorded.sealed(content, indented=True) + b"\n")
+            data = recorded.sealed(content, indented=True)
+            try:
+                recorded.check_facts(step, recorded.unsealed(data, recorded.Manifest))
+            except recorded.Invalid as error:  # a plugin's number that is none, such as NaN
+                raise ContractError(f"what it reported cannot be kept: its {MANIFEST} {error}") from None
+            disk.write(files / MANIFEST, data + b"\n")
             try:
                 if durable:
                     disk.fsync_tree(files)

@@ -79,7 +79,7 @@ def test_a_second_claim_waits_says_so_once_and_finds_the_step_there(store: Store
             time.sleep(0.01)
         store.forget(STEP)  # of no effect: it is claimed
         (folder / "file").write_text("contents")
-        store.finish(STEP, {}, {}, {})
+        store.finish(STEP, {}, {"texts": 3}, COST)
     thread.join(120)
     assert (waits, found) == (["waiting"], [None])
 
@@ -154,6 +154,14 @@ def test_a_method_may_not_write_the_manifest_but_a_killed_finish_may_have(store:
             store.finish(other, {}, {}, {})
 
 
+def test_a_number_that_no_reader_takes_is_refused_when_it_is_written(store: Store) -> None:
+    with store.claim(STEP, nobody) as folder:
+        assert folder is not None
+        with pytest.raises(ContractError, match=r"cannot be kept.*tokens_per_second"):
+            store.finish(STEP, {}, {"texts": 3}, {**COST, "tokens_per_second": float("nan")})
+    assert not store.has(STEP)
+
+
 def test_after_a_failed_sync_nothing_is_left_to_go_on_from(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -165,7 +173,7 @@ def test_after_a_failed_sync_nothing_is_left_to_go_on_from(
         (folder / "file").write_text("perhaps on the disk, perhaps not")
         monkeypatch.setattr(disk, "fsync_tree", fail)
         with pytest.raises(StoreError, match="check the disk"):
-            store.finish(STEP, {}, {}, {})
+            store.finish(STEP, {}, {"texts": 3}, COST)
         assert list(folder.iterdir()) == []
     assert not store.has(STEP)
 
