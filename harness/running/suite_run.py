@@ -71,6 +71,10 @@ def execute(
         for step in without_key(prepared.plan.steps, store):
             store.discard(step)
             store.forget(step)
+            if (
+                store.remote is not None and store.remote.write
+            ):  # the nodes of a cluster share all steps there
+                store.remote.forget(step)
 
 
 def _executed(
