@@ -166,7 +166,7 @@ def with_rebuilds(
     while True:
         fetch_missing(store, steps, wanted, reporter.note)
         executed, failures = Engine(steps, store, at_work, reporter, limits).run(wanted)
-        gone = without_key(steps, store)
+        gone = without_key(steps, store) if executed and store.remote is not None else ()
         pushed = [step for step in executed if not at_work.has_pushed(step) and step not in gone]
         push_all(store, pushed, reporter.note)
         try:
