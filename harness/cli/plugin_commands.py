@@ -114,14 +114,18 @@ class Commands(NamedTuple):
 
     def run_form(self, field: str, form: str, own: Collection[str], words: list[str]) -> int:
         """Runs the command whose record has this form in the field `formats`, `forms` or `dataset_forms`.
-        Raises HarnessError, with the forms that there are, if none has it."""
+        Raises HarnessError, with the forms that there are, if none has it, and if several have it."""
         import argparse
 
         having = [(each, offer) for offer in self.offers for each in getattr(offer, field)]
-        offer = next((offer for each, offer in having if each == form), None)
-        if offer is None:
-            option = "format" if field == "formats" else "form"
+        able = [offer for each, offer in having if each == form]
+        option = "format" if field == "formats" else "form"
+        if not able:
             raise HarnessError(f"--{option} {unknown('form', form, [*own, *(each for each, _ in having)])}")
+        if len(able) > 1:
+            who = " and ".join(f"'{offer.qualified}' of {offer.distribution}" for offer in able)
+            raise HarnessError(f"--{option} {form}: is offered by {who}; run one of these commands instead")
+        [offer] = able
         command = argparse.ArgumentParser(prog=f"harness {offer.name}")
         offer.add_arguments(command)
         options = command.parse_args(words)

@@ -135,6 +135,16 @@ def test_a_command_of_the_core_cannot_be_replaced(install, capsys):
     assert capsys.readouterr().out == "hello \n"
 
 
+def test_a_form_that_two_plugins_offer_is_refused_with_both_commands(install, capsys):
+    for plugin in ("one", "two"):
+        install(plugin, name=f"greet-{plugin}", more=", formats=('letter',)")
+    assert cli.main(["show", "board", "--format", "letter"]) == 2
+    said = capsys.readouterr().err
+    assert "--format letter: is offered by" in said
+    assert "greet-one" in said
+    assert "greet-two" in said
+
+
 def test_an_unknown_command_gets_a_suggestion(install, capsys):
     install("one")
     assert cli.main(["gret"]) == 2
