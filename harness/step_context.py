@@ -25,9 +25,8 @@ class StepContext(NamedTuple):
     converted: Converted | None = None
     # what a method does that no key holds, such as "reads files"; its results are removed after the run
     unkeyed: set[str] | None = None
-    left_out: Mapping[
-        Path, Set[int]
-    ] = {}  # lines with faults, which are read as empty to find the next fault
+    # lines with faults, which are read as empty to find the next fault
+    left_out: Mapping[Path, Set[int]] = {}
 
 
 # Threads that a method starts do not see it; a method reads it where it is made or opened.

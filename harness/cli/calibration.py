@@ -41,9 +41,8 @@ def calibrate(
 ) -> dict[str, str]:  # fmt: skip
     """Run steps like those in `todo` on parts of the datasets, and leave their artifacts in the store. The
     parts grow until the work of each step takes clearly longer than its start. At the smallest size, a step
-    spends nearly all of its time on its start. Returns the name of the dataset for the id of each corpus of
-    these parts. With `SHORT` levels, nothing is trained, made, downloaded
-    or paid for."""
+    spends nearly all of its time on its start. With the levels `SHORT`, nothing is trained, made, downloaded
+    or paid for. Returns the name of the dataset for the id of each corpus of these parts."""
     corpora: dict[str, str] = {}
     costs: Costs = {_name(planned.steps[step], planned): {} for step in todo}
     for queries, passages in levels:

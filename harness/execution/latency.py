@@ -12,10 +12,8 @@ from harness.store import responses
 from harness.types import JSON
 
 SAMPLE = 50  # queries that are asked one at a time
-SECONDS, SHARE = (
-    5.0,
-    0.02,
-)  # the sample ends after this time, or this share of the step's work if it is longer
+SECONDS = 5.0  # the sample ends after this time,
+SHARE = 0.02  # or after this share of the step's work, if that is longer
 
 
 def measured(task: Task, queries: int, ask: Callable[[int], object], worked: float) -> dict[str, JSON]:
