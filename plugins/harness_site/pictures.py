@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from harness.plugin import JSON, HarnessError, shown_path, unknown
 from harness.toolkit import boards, commands
-from harness.toolkit.boards import Leaderboard, Row, plots, results
+from harness.toolkit.boards import Leaderboard, Row, compared, plots, results
 from harness.toolkit.files import writing
 from harness_site.standings import literal
 
@@ -34,7 +34,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    board = plots.beside(boards.read(options.leaderboard), [boards.read(path) for path in options.beside])
+    board = boards.beside(boards.read(options.leaderboard), [boards.read(path) for path in options.beside])
     known = dict.fromkeys(row.system for row in board.rows)
     for name in [*([options.baseline] if options.baseline else []), *(options.systems or [])]:
         if name not in known:
@@ -86,10 +86,10 @@ def _compared(board: Leaderboard, baseline: str | None, systems: Sequence[str] |
         if label is None:
             continue
         if baseline in named and len(named) > 1:
-            only = results.Filters((literal(name),), (literal(label),))
-            loaded = results.of_boards([board], [board.data.name], only)
-            compared = results.compare(loaded, results.Settings("baseline", baseline))
-            spec = plots.forest_of(compared, label, baseline)
+            only = compared.Filters((literal(name),), (literal(label),))
+            loaded = compared.of_boards([board], [board.data.name], only)
+            tested = compared.compare(loaded, compared.Settings("baseline", baseline))
+            spec = plots.forest_of(tested, label, baseline)
             yield Picture(f"{name}-differences", f"{label} on {name}: differences from {baseline}", spec)
         if systems and all(system in named for system in systems):
             known = results.queries_of(board, [named[system] for system in systems], label)

@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import structs
 
 from harness.plugin import HarnessError
-from harness.toolkit.boards import Leaderboard, Row, results
+from harness.toolkit.boards import Leaderboard, Row, compared, results
 from harness_site.collected import Entry, Line
 
 if TYPE_CHECKING:
@@ -96,15 +96,15 @@ def _letters(lines: Sequence[Line], label: str | None) -> dict[Key, str]:
         rows = tuple(other.row for other in tested if other.entry is line.entry)
         data = structs.replace(line.entry.board.data, datasets=(line.dataset,), rows=rows)
         boards[line.entry.name] = Leaderboard(data, line.entry.board.folder)
-    wanted = results.Filters(measures=(literal(label),))
+    wanted = compared.Filters(measures=(literal(label),))
     try:
-        loaded = results.of_boards(list(boards.values()), list(boards), wanted)
-        compared = results.compare(loaded._replace(averages=()), results.Settings())
+        loaded = compared.of_boards(list(boards.values()), list(boards), wanted)
+        outcome = compared.compare(loaded._replace(averages=()), compared.Settings())
     except HarnessError:
         return {}
     named = {entry.name: entry.row for field in loaded.fields for entry in field.entries}
     return {
-        key_of(named[item.system], label): item.tier for item in compared.standings if item.tier is not None
+        key_of(named[item.system], label): item.tier for item in outcome.standings if item.tier is not None
     }
 
 

@@ -1,4 +1,4 @@
-"""Plots of leaderboards as Vega-Lite and SVG, for commands of plugins; published rows; pictures of READMEs.
+"""Plots of leaderboards as Vega-Lite and SVG, for commands of plugins; pictures of READMEs.
 
 Status: provisional.
 """
@@ -15,10 +15,9 @@ from harness.html.plots import (
     tuned,
 )
 from harness.html.vega import svg
-from harness.leaderboard.published import beside
 from harness.leaderboard.readme import PICTURES, show_pictures
 
 __all__ = [
-    "PICTURES", "analysis", "beside", "filled", "forest_of", "heat", "pair_values", "pairs", "pareto",
+    "PICTURES", "analysis", "filled", "forest_of", "heat", "pair_values", "pairs", "pareto",
     "pareto_values", "show_pictures", "svg", "tuned",
 ]  # fmt: skip

@@ -1,15 +1,13 @@
-"""Values of queries, comparisons and papers of the methods of leaderboards, for commands of plugins.
+"""Values of queries and papers of the methods of leaderboards, for commands of plugins.
 
 Status: provisional.
 """
 
 from harness import catalogue
-from harness.compare import Settings, compare
-from harness.compare.data import Filters, of_boards
 from harness.html.content import queries_of
 from harness.leaderboard.means import SEEDS
 
-__all__ = ["SEEDS", "Filters", "Settings", "compare", "of_boards", "papers", "queries_of"]
+__all__ = ["SEEDS", "papers", "queries_of"]
 
 _STEPS = {"contexts": "augment", "retrievers": "search", "rerankers": "rerank", "combiners": "combine",
           "rewriters": "rewrite", "trainers": "train"}  # fmt: skip
