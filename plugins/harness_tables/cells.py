@@ -48,7 +48,7 @@ def filled(
         best = sorted({value for value in rounded if value is not None}, reverse=True)
         for row, item, value in zip(cells, measures, rounded, strict=True):
             place = best.index(value) + 1 if value is not None else 0
-            rank = place if len(best) > 1 and place <= min(2, len(best) - 1 or 1) else 0
+            rank = place if len(best) > 1 and place <= min(2, len(best) - 1) else 0
             row.append(Cell(NONE) if item is None else Cell(*_printed(item, scale, look), rank))
     return cells
 
