@@ -102,6 +102,18 @@ def test_an_earlier_state_with_other_scores_does_not_take_the_tiers_of_the_curre
     assert tiers["neural-en (earlier)"] is None
 
 
+def test_a_card_is_of_the_current_data_however_many_earlier_leaderboards_have_other_data(tmp_path):
+    board = shutil.copytree(LEADERBOARDS / "neural-en", tmp_path / "boards" / "neural-en")
+    content = json.loads((board / "leaderboard.json").read_bytes())
+    content["datasets"][0]["contents"] = {"corpus": "0" * 64}
+    (board / "previous").mkdir()
+    for number in (1, 2):
+        (board / "previous" / f"leaderboard-{number}.json").write_text(json.dumps(content))
+    assert main(["site", str(tmp_path / "boards"), "--out", str(tmp_path / "out")]) == 0
+    cards = data_of(tmp_path / "out" / "index.html")["front"]["cards"]
+    assert [(card["name"], card["count"]) for card in cards] == [("xquad-en", 4), ("scifact", 4)]
+
+
 def test_numbers_on_other_data_stand_in_another_table(site, tmp_path):
     shutil.copytree(LEADERBOARDS / "scifact-lexical", tmp_path / "a")
     shutil.copytree(LEADERBOARDS / "scifact-lexical", tmp_path / "b")
