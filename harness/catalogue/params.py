@@ -179,7 +179,7 @@ def describe(hint: Any) -> str:
         return "null"
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if origin is typing.Literal:
-        return "one of " + ", ".join(repr(arg) for arg in args)
+        return ("one of " if len(args) > 1 else "") + ", ".join(repr(arg) for arg in args)
     if is_union(hint):
         return " or ".join(describe(arg) for arg in args)
     if origin in (tuple, list, Sequence):

@@ -63,7 +63,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
     action.set_defaults(work=export)
     action.add_argument("suite", type=Path, metavar="SUITE", help="the suite's file")
     action.add_argument("name", metavar="NAME", help="one of its datasets")
-    form = "whose files they are to be: beir, dureader, t2ranking, trec, mteb, pool, or a plugin's"
+    form = "the form to write: beir, dureader, t2ranking, trec, mteb, pool, or a plugin's"
     action.add_argument("--form", metavar="FORM", required=True, help=form)
     action.add_argument(
         "--out", type=Path, required=True, metavar="DIR", help="a folder that is new or empty"

@@ -62,7 +62,7 @@ def undo(journal: Journal, name: str, number: int | None = None) -> Vote | None:
         if taken not in person.history:
             raise Lost("this pair is not among your answers; it may be judged again")
         pair = state.pairs[taken]
-        if number is not None and pair.verdicts:
+        if pair.verdicts:
             raise Lost("a reviewer has looked at this pair; its answers can no longer be changed")
         vote = next(vote for vote in pair.votes + pair.skips if vote.person == name)
         append(Undone(name, taken))

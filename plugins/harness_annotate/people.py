@@ -65,7 +65,7 @@ def person_of(state: State, session: str) -> Person | None:
 def too_few(state: State) -> str | None:
     """A note that fewer people can judge than the rules ask for each pair. None if there are enough."""
     rules = state.rules
-    judging = sum(person.role == "annotator" for person in state.people.values())
+    judging = sum(person.role == "annotator" and bool(person.keys) for person in state.people.values())
     if judging >= rules.votes + rules.more:
         return None
     more = f", and {rules.more} more where they disagree" if rules.more else ""

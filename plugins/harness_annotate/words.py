@@ -27,7 +27,7 @@ def shared(query: str, texts: Iterable[str], language: str | None) -> Shared:
     every = "\n".join(texts)
     if _UNSPACED.search(query):
         return Shared(_runs({term for term in terms if len(term) > 1}, every), apart=False)
-    written = {word for word in _WORD.findall(every) if not terms.isdisjoint(analyse(word))}
+    written = {word for word in set(_WORD.findall(every)) if not terms.isdisjoint(analyse(word))}
     return Shared(_longest_first(written), apart=True)
 
 

@@ -14,7 +14,7 @@ FORMS = ("beir", "dureader", "t2ranking", "trec", "mteb", "pool")
 def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("suite", type=Path, metavar="SUITE", help="the suite's file")
     command.add_argument("name", metavar="NAME", help="one of its datasets")
-    command.add_argument("--form", choices=FORMS, required=True, help="whose files they are to be")
+    command.add_argument("--form", choices=FORMS, required=True, help="the form to write")
     commands.out(command, "a folder that is new or empty")
     commands.store(command)
 

@@ -7,11 +7,10 @@ import io
 from collections.abc import Callable, Iterable, Sequence
 
 from harness.plugin import JSON
-from harness.toolkit.boards import Measure
+from harness.toolkit.boards import Measure, harmless
 from harness_site.collected import Line
 
 ORIGINS = {"run": "run here", "imported": "imported", "published": "published"}
-FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet computes a text that begins with one of these
 
 
 def score(measure: Measure, best: bool = False, tier: str | None = None) -> JSON:
@@ -34,8 +33,7 @@ def table(
 
 
 def as_csv(columns: Sequence[str], rows: Iterable[Sequence[JSON]]) -> str:
-    """The table as CSV. A mean with an interval has three columns. A text that a spreadsheet would compute
-    begins with an apostrophe."""
+    """The table as CSV. A mean with an interval has three columns. Texts are `harmless` to spreadsheets."""
     kept = [list(row) for row in rows]
     wide = [
         any(isinstance(row[i], dict) and row[i].get("low") is not None for row in kept)
@@ -45,7 +43,7 @@ def as_csv(columns: Sequence[str], rows: Iterable[Sequence[JSON]]) -> str:
     lines = csv.writer(text, lineterminator="\n")
     heads = [name.removeprefix("#") for name in columns]
     lines.writerow(
-        [neutral(part) for name, ends in zip(heads, wide, strict=True)
+        [harmless(part) for name, ends in zip(heads, wide, strict=True)
          for part in ([name, f"{name} low", f"{name} high"] if ends else [name])]
     )  # fmt: skip
     for row in kept:
@@ -55,18 +53,13 @@ def as_csv(columns: Sequence[str], rows: Iterable[Sequence[JSON]]) -> str:
     return text.getvalue()
 
 
-def neutral(text: str) -> str:
-    return f"'{text}" if text.startswith(FORMULAS) else text
-
-
 def _parts(cell: JSON, ends: bool) -> list[JSON]:
     if isinstance(cell, dict) and "mean" in cell:
         return [cell["mean"], cell["low"], cell["high"]] if ends else [cell["mean"]]
     text = cell
     if isinstance(cell, dict):
         text = " ".join(item["url"] for item in cell["links"]) if "links" in cell else cell["text"]
-    value = neutral(text) if isinstance(text, str) else text
-    return [value, None, None] if ends else [value]
+    return [harmless(text), None, None] if ends else [harmless(text)]
 
 
 def grouped(lines: Iterable[Line], key: Callable[[Line], str]) -> list[tuple[str, list[Line]]]:

@@ -72,12 +72,12 @@ def tables(entries: Sequence[Entry], lines: Sequence[Line]) -> list[dict[str, JS
 
 
 def _card(name: str, lines: Sequence[Line], tiers: Tiers) -> dict[str, JSON] | None:
-    """The best systems of a dataset: of its data and split with the most rows, without trials."""
+    """The best systems of a dataset: of its data and split with the most current rows, without trials."""
     scored = [line for line in lines if line.row.origin != "published" and not line.dataset.limited]
     parted = states([line for line in scored if line.row.measures])
     if not parted:
         return None
-    state = max(parted, key=len)
+    state = max(parted, key=lambda lines: sum(not line.entry.earlier for line in lines))
     now = [line for line in state if not line.entry.earlier]
     label = standings.primary([line.row for line in now], standings.columns(now))
     if not now or label is None:

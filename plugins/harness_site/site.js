@@ -9,13 +9,14 @@ function place(href) {
 
 function textOf(cell) {
   if (cell == null) return "";
+  if (cell.links) return cell.links.map(({ text }) => text).join(", ");
   if (typeof cell === "object") return cell.text ?? String(cell.mean);
   return String(cell);
 }
 
 function valueOf(cell) {
   if (cell == null || cell === "") return null;
-  if (typeof cell === "object") return cell.mean ?? cell.text.toLowerCase();
+  if (typeof cell === "object") return cell.mean ?? textOf(cell).toLowerCase();
   return typeof cell === "string" ? cell.toLowerCase() : cell;
 }
 

@@ -95,7 +95,7 @@ def _letters(lines: Sequence[Line], label: str | None) -> dict[Key, str]:
     for line in tested:
         rows = tuple(other.row for other in tested if other.entry is line.entry)
         data = structs.replace(line.entry.board.data, datasets=(line.dataset,), rows=rows)
-        boards[line.entry.name] = Leaderboard(data, line.entry.board.folder)
+        boards[line.entry.slug] = Leaderboard(data, line.entry.board.folder)
     wanted = compared.Filters(measures=(literal(label),))
     try:
         loaded = compared.of_boards(list(boards.values()), list(boards), wanted)

@@ -31,6 +31,7 @@ class Signs(NamedTuple):
     marks: bool
     intervals: bool
     published: bool
+    sums: Sequence[str]  # the labels of columns that are not in percent, if others are
 
 
 def first(shown: Shown) -> str:
@@ -51,7 +52,8 @@ def signs(shown: Shown, has: Signs) -> str:
 def _signs(shown: Shown, has: Signs) -> Iterator[str]:
     data, options = shown.board.data, shown.options
     if shown.look.percent:
-        yield "All values are in percent."
+        but = f" but {_listed([*map(shown.name, has.sums)])}" if has.sums else ""
+        yield f"All values{but} are in percent."
     if has.ranks:
         yield "The best value of each column is bold, the second underlined."
     if shown.marked is not None:
@@ -72,7 +74,7 @@ def _signs(shown: Shown, has: Signs) -> Iterator[str]:
         if average.name in shown.means:
             yield f"{shown.name(average.name)}: the mean of {_listed([*map(shown.name, average.datasets)])}."
     if shown.means and not data.averages:
-        yield "Average: the mean of the datasets."
+        yield f"{shown.name('Average')}: the mean of the datasets."
     if has.published:
         yield "Published values are as their papers print them."
     if options.tuned and (tuned := boards.tuned(shown.board)):

@@ -34,6 +34,11 @@ class Cell(NamedTuple):
     mark: str = ""  # significance: a dagger, or the letters of a tier
 
 
+def is_share(rows: Sequence[Mapping[tuple[str, str], Measure]], column: Column) -> bool:
+    """Whether the values of a column can be in percent. A sum over queries, such as a count, cannot."""
+    return all(-1 <= row[column].mean <= 1 for row in rows if column in row)
+
+
 def filled(
     rows: Sequence[Mapping[tuple[str, str], Measure]], columns: Sequence[Column], look: Look
 ) -> list[list[Cell]]:
@@ -42,13 +47,12 @@ def filled(
     cells: list[list[Cell]] = [[] for _ in rows]
     for column in columns:
         measures = [row.get(column) for row in rows]
-        # a sum over queries is no share, and has no percent
-        scale = 100 if look.percent and all(-1 <= item.mean <= 1 for item in measures if item) else 1
+        scale = 100 if look.percent and is_share(rows, column) else 1
         rounded = [None if item is None else round(item.mean * scale, look.digits) for item in measures]
         best = sorted({value for value in rounded if value is not None}, reverse=True)
         for row, item, value in zip(cells, measures, rounded, strict=True):
             place = best.index(value) + 1 if value is not None else 0
-            rank = place if len(best) > 1 and place <= min(2, len(best) - 1 or 1) else 0
+            rank = place if len(best) > 1 and place <= min(2, len(best) - 1) else 0
             row.append(Cell(NONE) if item is None else Cell(*_printed(item, scale, look), rank))
     return cells
 

@@ -29,7 +29,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
     what.add_argument("--by", choices=("dataset", "measure"), default="dataset", help=by)
     average = "add the averages that the suite names, or the mean over the datasets of the table"
     what.add_argument("--average", action="store_true", help=average)
-    rename = "write NEW for the system, dataset or measure OLD; may be repeated"
+    rename = "write NEW for the system, dataset, measure or average OLD; may be repeated"
     what.add_argument("--rename", action="append", default=[], metavar="OLD=NEW", help=rename)
 
     cells = command.add_argument_group("cells")

@@ -11,7 +11,7 @@ from harness.plugin import HarnessError
 from harness.toolkit import boards
 from harness.toolkit.boards import Leaderboard, Measure, compared
 from harness_tables import captions
-from harness_tables.cells import Cell, Column, Look, filled
+from harness_tables.cells import Cell, Column, Look, filled, is_share
 
 PUBLISHED = "Published"
 Means: TypeAlias = dict[
@@ -77,8 +77,9 @@ def of(options: argparse.Namespace) -> Table:
     titled = [_group(text) for text in options.group]
     boards.check_patterns("system", names, options.system)
     boards.check_patterns("system", names, [each for _, patterns in titled for each in patterns], "group")
-    renamed = _renamed(options.rename, {*names, *board.columns, *(item.name for item in board.data.datasets)})
     means = _means(board) if options.average else {}
+    known = {*names, *board.columns, *(item.name for item in board.data.datasets), *means}
+    renamed = _renamed(options.rename, known)
     systems = [
         system
         for system in _systems(board, means)
@@ -90,7 +91,8 @@ def of(options: argparse.Namespace) -> Table:
         raise HarnessError(f"{board.data.name}: no row has a value for the table; check the filters")
     marked = _marked(options, board, systems)
     look = Look(options.decimals, options.percent, options.intervals == "below")
-    cells = filled([system.measures for system in systems], columns, look)
+    measures = [system.measures for system in systems]
+    cells = filled(measures, columns, look)
     if marked is not None:
         for system, row in zip(systems, cells, strict=True):
             for i, column in enumerate(columns):
@@ -103,6 +105,7 @@ def of(options: argparse.Namespace) -> Table:
         any(cell.mark for row in cells for cell in row),
         any(cell.interval for row in cells for cell in row),
         any(system.origin == "published" for system in systems),
+        list(dict.fromkeys(column.label for column in columns if not is_share(measures, column))),
     )
     return Table(
         _heads(columns, options.by, renamed),

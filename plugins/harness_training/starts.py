@@ -32,7 +32,7 @@ def settled(params: Any) -> Any:
     if not isinstance(params, Encoder):
         return params
     start = _start(params.init, params.revision)
-    queries = _start_of_queries(params) or start
+    queries = _start_of_queries(params, start)
     chosen = {name: getattr(params, name) for name in NAMES}
     for name in NAMES:
         of = queries if name in OF_QUERIES else start
@@ -49,16 +49,22 @@ def certain(params: Any) -> Any:
     params = settled(params)
     if all(getattr(params, name) not in OPEN for name in NAMES):
         return params
-    at = models.folder(params.init, params.revision)
-    return dataclasses.replace(settled(dataclasses.replace(params, init=at)), init=params.init)
+    named = {
+        name: getattr(params, name)
+        for name in ("init", "init_query")
+        if getattr(params, name, None) is not None
+    }
+    revisions = {"init": "revision", "init_query": "init_query_revision"}
+    here = {name: models.folder(model, getattr(params, revisions[name])) for name, model in named.items()}
+    return dataclasses.replace(settled(dataclasses.replace(params, **here)), **named)
 
 
 def origins(params: Encoder) -> str | None:
     """Where the settings of resolved parameters come from, in words; None if the start is not here."""
     start = _start(params.init, params.revision)
-    if start is None:
+    queries = _start_of_queries(params, start)
+    if start is None or queries is None:
         return None
-    queries = _start_of_queries(params) or start
     by_source: dict[str, list[str]] = {}
     for name in NAMES:
         of, value = queries if name in OF_QUERIES else start, getattr(params, name)
@@ -95,9 +101,10 @@ def _usual(similarity: str) -> float:
     return SCALED if similarity == "cosine" else 1.0
 
 
-def _start_of_queries(params: Encoder) -> Start | None:
+def _start_of_queries(params: Encoder, start: Start | None) -> Start | None:
+    """The start of the encoder of queries, which is that of passages unless the suite names one."""
     name, revision = getattr(params, "init_query", None), getattr(params, "init_query_revision", "auto")
-    return None if name is None else _start(name, revision)
+    return start if name is None else _start(name, revision)
 
 
 def _start(model: Path | str, revision: str) -> Start | None:

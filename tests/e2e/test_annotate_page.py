@@ -109,6 +109,45 @@ def test_a_table_is_a_table_and_a_script_is_text(page):
     assert text(page, "#passage th") == ["bowl", "hours"]
 
 
+HOSTILE = {
+    "an endless heading": "# " + "#" * 40_000 + "x",
+    "an endless rule of a table": "a|b\n|--|" + " " * 40_000 + "x",
+    "code without end": "# x\n" + "`a` " * 40_000,
+    "links without end": "# x\n" + "[a](b) " * 40_000,
+    "stars": "*" * 40_000,
+    "brackets": "# x\n" + "[" * 40_000,
+    "an address without end": "# x\n[a](" + "a" * 40_000,
+    "cells without end": "a|b\n|-|-|\n" + "|" * 40_000,
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_text_is_shown_in_seconds(page, text):
+    shown = page.execute_async_script(
+        "const [text, words, done] = arguments;"
+        "import('/text.js').then((page) => page.written(text, words, false)).then("
+        "  (nodes) => done(nodes.map((node) => node.textContent).join('')), (error) => done(String(error)))",
+        text,
+        {"forms": ["a"], "apart": True},
+    )
+    assert len(shown) > 1000 or set(text) <= set("a|b\n-")
+    assert "Error" not in shown
+
+
+@pytest.mark.parametrize(("text", "shown"), [
+    ("# About C#", '<p class="heading">About C#</p>'),
+    ("# Closed ##", '<p class="heading">Closed</p>'),
+    ("`a``b` and `c`", "<p><code>a``b</code> and <code>c</code></p>"),
+    ("[a](b_(c)_d \"e\")", '<p><span class="link" title="b_(c)_d">a</span></p>'),
+])  # fmt: skip
+def test_markdown_is_read_as_its_writers_mean_it(page, text, shown):
+    assert shown == page.execute_async_script(
+        "const [text, done] = arguments; import('/text.js').then((page) =>"
+        "  done(page.written(text, {forms: []}, false).map((node) => node.outerHTML).join('')))",
+        text,
+    )
+
+
 def test_the_document_opens_at_the_passage(page):
     press(page, "d")
     until(page, "document.querySelector('.around')")

@@ -119,6 +119,22 @@ def test_search_and_filters_narrow_the_rows(browser, site):
     assert all("published" in row for row in shown(browser))
 
 
+def test_papers_can_be_sorted_and_searched(browser, site):
+    opened(browser, site / "datasets/scifact.html", 1400)
+    [heading] = [
+        button for button in browser.find_elements("css selector", "#t0 th button")
+        if button.text.startswith("paper")
+    ]  # fmt: skip
+    heading.click()
+    assert heading.find_element("xpath", "..").get_attribute("aria-sort") in ("ascending", "descending")
+    browser.find_element("css selector", "input[type=search]").send_keys("10.1561")
+    kept = "return [...document.querySelectorAll('#t0 tbody tr')].filter((x) => !x.hidden).map((x) => x.textContent)"
+    rows = browser.execute_script(kept)
+    assert rows
+    assert all("10.1561" in row for row in rows)
+    assert browser.get_log("browser") == []
+
+
 def test_a_table_is_sorted_by_its_headings(browser, site):
     opened(browser, site / "datasets" / "scifact.html", 1400)
     assert browser.find_element("css selector", "[aria-sort] button").text.startswith("nDCG@10")

@@ -83,6 +83,9 @@ def test_it_is_noted_when_fewer_people_can_judge_than_each_pair_needs(tmp_path):
     people.invite(made.journal, "bo", "annotator")
     with made.journal.reading() as state:
         assert people.too_few(state) is None
+    people.revoke(made.journal, "bo")
+    with made.journal.reading() as state:
+        assert "people who can judge: 1" in people.too_few(state)
 
 
 def test_a_person_is_either_annotator_or_reviewer(tmp_path, capsys):

@@ -187,7 +187,8 @@ def test_a_reviewed_answer_stays(tmp_path):
     rae = Browser(made, people.invite(made.journal, "rae", "reviewer"))
     rae.post("/verdict", {"pair": 0, "right": True})
     assert ann.post("/answers").json()["answers"][0]["reviewed"]
-    assert "a reviewer has looked" in ann.post("/undo", {"pair": 0}).json()["error"]
+    for body in ({"pair": 0}, {}):
+        assert "a reviewer has looked" in ann.post("/undo", body).json()["error"]
 
 
 def test_a_revoked_link_works_no_more_and_its_votes_stay(made, ann):

@@ -138,6 +138,19 @@ def test_what_is_printed_alike_shares_a_place(values, ranks):
     assert [row[0].rank for row in made] == ranks
 
 
+def test_sums_are_not_in_percent_and_the_caption_says_so_and_averages_have_other_names(table, changed):
+    def change(content):
+        for row in content["rows"]:
+            row["measures"]["R@100"]["mean"] *= 300
+
+    words = ["--measure=nDCG@10", "--measure=R@100", "--percent", "--average", "--rename=Average=Mean"]
+    text = table(changed(change), *words, "--rename=R@100=Found")
+    assert rows(text)["bm25"][:2] == ["67.8", r"\underline{277.6}"]
+    assert "All values but Found are in percent." in text
+    assert "Mean: the mean of the datasets." in text
+    assert "{Mean}" in text
+
+
 @pytest.mark.parametrize("form", ["latex", "typst"])
 def test_show_prints_the_table_that_the_command_prints(form, table, capsys):
     expected = table(NEURAL, "--format", form, "--sort=R@10", "--baseline=bm25", "--dataset=scifact")

@@ -88,6 +88,32 @@ def test_a_datasets_page_has_all_leaderboards_with_intervals_and_the_best_marked
     assert best[0]["#nDCG@10"]["low"] < best[0]["#nDCG@10"]["mean"] < best[0]["#nDCG@10"]["high"]
 
 
+def test_an_earlier_state_with_other_scores_does_not_take_the_tiers_of_the_current_one(tmp_path):
+    board = shutil.copytree(LEADERBOARDS / "neural-en", tmp_path / "boards" / "neural-en")
+    content = json.loads((board / "leaderboard.json").read_bytes())
+    for row in content["rows"]:
+        row["measures"]["nDCG@10"]["mean"] -= 0.01
+    (board / "previous").mkdir()
+    (board / "previous" / "leaderboard-1.json").write_text(json.dumps(content))
+    assert main(["site", str(tmp_path / "boards"), "--out", str(tmp_path / "out")]) == 0
+    rows = table(data_of(tmp_path / "out" / "datasets" / "scifact.html"), "test split")
+    tiers = {row["leaderboard"]["text"]: row["#nDCG@10"].get("tier") for row in rows}
+    assert tiers["neural-en"] is not None
+    assert tiers["neural-en (earlier)"] is None
+
+
+def test_a_card_is_of_the_current_data_however_many_earlier_leaderboards_have_other_data(tmp_path):
+    board = shutil.copytree(LEADERBOARDS / "neural-en", tmp_path / "boards" / "neural-en")
+    content = json.loads((board / "leaderboard.json").read_bytes())
+    content["datasets"][0]["contents"] = {"corpus": "0" * 64}
+    (board / "previous").mkdir()
+    for number in (1, 2):
+        (board / "previous" / f"leaderboard-{number}.json").write_text(json.dumps(content))
+    assert main(["site", str(tmp_path / "boards"), "--out", str(tmp_path / "out")]) == 0
+    cards = data_of(tmp_path / "out" / "index.html")["front"]["cards"]
+    assert [(card["name"], card["count"]) for card in cards] == [("xquad-en", 4), ("scifact", 4)]
+
+
 def test_numbers_on_other_data_stand_in_another_table(site, tmp_path):
     shutil.copytree(LEADERBOARDS / "scifact-lexical", tmp_path / "a")
     shutil.copytree(LEADERBOARDS / "scifact-lexical", tmp_path / "b")
@@ -221,12 +247,12 @@ def test_every_table_has_its_csv_and_a_text_is_never_a_formula(site):
         ["-x", {"mean": 1.0, "low": None}],
         ["@a", None],
         ["+", 2],
-        ["\tx", 1],
+        ["\t=x\x1b[31m", 1],
         ["a=b", 0],
     ]
     text = cells.as_csv(["=name", "#n"], rows)
     assert list(csv.reader(io.StringIO(text))) == [
-        ["'=name", "n"], ["'=1+1", "-0.5"], ["'-x", "1.0"], ["'@a", ""], ["'+", "2"], ["'\tx", "1"], ["a=b", "0"]
+        ["'=name", "n"], ["'=1+1", "-0.5"], ["'-x", "1.0"], ["'@a", ""], ["'+", "2"], ["'\t=x\\x1b[31m", "1"], ["a=b", "0"]
     ]  # fmt: skip
 
 

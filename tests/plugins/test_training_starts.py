@@ -10,7 +10,7 @@ from harness import catalogue, plan, suite
 from harness.made_models import Planned
 from harness.plan import notes as of_plan
 from harness.types import Facts
-from harness_training import DualEncoderParams, LoraParams, RocketQAv2Params, notes, resolve
+from harness_training import DualEncoderParams, LoraParams, RocketQAv2Params, notes, resolve, starts
 
 pytestmark = pytest.mark.extras
 
@@ -68,6 +68,20 @@ def test_every_trainer_of_bi_encoders_takes_them_and_queries_have_a_start_of_the
     params = settled(init, RocketQAv2Params, init_reranker=init, init_query=other, untied=True)
     assert (params.query_length, params.passage_length) == (20, 48)
     assert (params.query_prompt, params.passage_prompt) == ("", "old ")
+
+
+def test_an_absent_start_of_queries_leaves_their_settings_open_until_it_is_here(tmp_path, monkeypatch):
+    init = tiny_models.sentence_transformer(tmp_path / "init", settings=PROMPTS)
+    other = tiny_models.sentence_transformer(tmp_path / "other", length=20)
+    params = settled(init, init_query="org/unknown", untied=True)
+    assert (params.query_length, params.query_prompt, params.passage_length) == ("auto", None, 48)
+    assert notes(params)[-1:] == []
+    monkeypatch.setattr(
+        "harness.toolkit.neural.models.folder", lambda model, revision: init if model == init else other
+    )
+    trained = starts.certain(params)
+    assert (trained.query_length, trained.query_prompt, trained.passage_length) == (20, "", 48)
+    assert (trained.init, trained.init_query) == (params.init, "org/unknown")
 
 
 def test_the_dry_run_says_what_comes_from_where(tmp_path):

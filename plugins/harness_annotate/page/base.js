@@ -13,7 +13,8 @@ export function el(tag, attributes, ...children) {
     else if (value === true) node.setAttribute(name, "");
     else if (value !== false && value != null) node.setAttribute(name, value);
   }
-  node.append(...children.flat(Infinity).filter((child) => child != null && child !== false));
+  // one by one: a call takes only so many arguments, and a text may have any number of parts
+  for (const child of children.flat(Infinity)) if (child != null && child !== false) node.append(child);
   return node;
 }
 

@@ -136,7 +136,7 @@ class Either:
     [
         ({"name": "bad"}, "name: 'bad' is none"),
         ({"nam": "x"}, "unknown parameter 'nam'; did you mean 'name'?"),
-        (3, "expected one of 'simple' or a mapping, got 3"),
+        (3, "expected 'simple' or a mapping, got 3"),
     ],
 )
 def test_a_mapping_that_is_one_of_two_forms_says_what_is_wrong_with_it(given, problem):
