@@ -237,11 +237,27 @@ def _refused(error: BaseException, store: Store) -> StoreError | None:
     written to another disk."""
     if isinstance(error, OSError) and error.errno in disk.FAILING:
         name = error.filename if isinstance(error.filename, str | bytes) else ""
-        if Path(os.fsdecode(name)).is_relative_to(store.root) or not _takes_files(store):
+        in_store = Path(os.fsdecode(name)).is_relative_to(store.root)
+        if in_store or not _is_of_a_plugin(error) or not _takes_files(store):
             return disk.store_error(error, store.root)
     if isinstance(error, Exception) and disk.is_full(store.root):
         return disk.full(store.root)
     return None
+
+
+def _is_of_a_plugin(error: OSError) -> bool:
+    """Whether a plugin's code met the error, rather than the harness when it wrote a result. The toolkit acts
+    for whoever calls it."""
+    from harness import catalogue
+
+    packages = {plugin.module.partition(".")[0] for plugin in catalogue.load().plugins}
+    modules = [str(frame.f_globals.get("__name__")) for frame, _ in traceback.walk_tb(error.__traceback__)]
+    for module in reversed(modules):
+        if module.partition(".")[0] in packages:
+            return True
+        if module.startswith("harness.") and not module.startswith("harness.toolkit."):
+            return False
+    return False
 
 
 def _takes_files(store: Store) -> bool:
