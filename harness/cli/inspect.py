@@ -90,23 +90,23 @@ def _differ(options: argparse.Namespace, board: Leaderboard, store: Store, conso
         label = lists.label_of(board, rows, options.measure)
         first, second = rows
         values = lists.values_of_both(board, first, second, label)
-        found = material.opened(board, dataset, store)
+        at_hand = material.opened(board, dataset, store)
         compared, texts = [], {}
-        if isinstance(found, Material):
-            ranks = rankings.Rankings(board, first, found, store, list(values))
-            grouped = query_groups.of(found, values, ranks, dataset.query_language or dataset.language)
+        if isinstance(at_hand, Material):
+            ranks = rankings.Rankings(board, first, at_hand, store, list(values))
+            grouped = query_groups.of(at_hand, values, ranks, dataset.query_language or dataset.language)
             compared = query_groups.compared(grouped, values, first.provenance.seed)
-            texts = found.query_texts()
+            texts = at_hand.query_texts()
         console.rule(terminal.safe(dataset.name), align="left")
         names = (first.system, second.system)
         for part in terminal.differences(lists.differing(values), names, label, options.top, texts, compared):
             console.print(part)
-        _without(found, console)
+        _without(at_hand, console)
 
 
 def _failures(options: argparse.Namespace, board: Leaderboard, store: Store, console: Console) -> None:
     for dataset, rows in query.chosen_rows(board, options.dataset, options.systems):
-        found = material.opened(board, dataset, store)
+        at_hand = material.opened(board, dataset, store)
         language = dataset.query_language or dataset.language
         console.rule(terminal.safe(dataset.name), align="left")
         for row in rows:
@@ -114,20 +114,20 @@ def _failures(options: argparse.Namespace, board: Leaderboard, store: Store, con
             if label not in row.measures:
                 continue
             grouped, texts = {}, {}
-            if isinstance(found, Material):
-                ranks = rankings.Rankings(board, row, found, store, found.queries.ids)
-                grouped = query_groups.of(found, found.queries.ids, ranks, language)
-                texts = found.query_texts()
+            if isinstance(at_hand, Material):
+                ranks = rankings.Rankings(board, row, at_hand, store, at_hand.queries.ids)
+                grouped = query_groups.of(at_hand, at_hand.queries.ids, ranks, language)
+                texts = at_hand.query_texts()
             failing = lists.failing(board, row, label, grouped)
             for part in terminal.groups(failing, row.system, label, options.top, texts):
                 console.print(part)
             console.print()
-        _without(found, console)
+        _without(at_hand, console)
 
 
-def _without(found: Material | str, console: Console) -> None:
-    if isinstance(found, str):
-        text = f"not at hand: {terminal.safe(found)}, so texts and groups of queries are not known"
+def _without(at_hand: Material | str, console: Console) -> None:
+    if isinstance(at_hand, str):
+        text = f"not at hand: {terminal.safe(at_hand)}, so texts and groups of queries are not known"
         console.print(text, style="yellow")
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import subprocess
 import sys
 from pathlib import Path
 
-import orjson
 import pytest
+from pools import write_pool
 
 from harness_annotate import journal as journals
 from harness_annotate import people
@@ -33,31 +32,20 @@ hold(still)
 FILLER = [{"id": f"f{i}", "text": f"Paragraph {i} of a long course. " * 12} for i in range(60)]
 
 
-def write_pool(folder):
+def make_pool(folder):
     passages = [*FILLER[:40], {"id": "p1", "text": TABLE}, {"id": "p2", "text": "Bowls are glazed when dry."}]
     document = {"id": "d1", "title": "Glazing", "passages": [*passages, *FILLER[40:]]}
-    parts = {
-        "queries.jsonl": [{"id": "q1", "text": "how is a bowl glazed"}],
-        "documents.jsonl": [document],
-        "pairs.jsonl": [
-            {"query": "q1", "passage": name, "document": "d1", "rank": rank, "ranks": {"bm25": rank}}
-            for rank, name in enumerate(("p1", "p2", "f1", "f2", "f3", "f4", "f5", "f6"), 1)
-        ],
-    }
-    folder.mkdir()
-    total = hashlib.sha256()
-    for name, rows in parts.items():
-        data = b"".join(orjson.dumps(row) + b"\n" for row in rows)
-        (folder / name).write_bytes(data)
-        total.update(data)
-    head = {"form": "harness pool 1", "name": "pottery", "split": "dev", "language": "en"}
-    (folder / "pool.json").write_bytes(orjson.dumps({**head, "digest": total.hexdigest()}))
+    pairs = [
+        {"query": "q1", "passage": name, "document": "d1", "rank": rank, "ranks": {"bm25": rank}}
+        for rank, name in enumerate(("p1", "p2", "f1", "f2", "f3", "f4", "f5", "f6"), 1)
+    ]
+    write_pool(folder, pairs, [{"id": "q1", "text": "how is a bowl glazed"}], [document])
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("annotate")
-    write_pool(folder / "pool")
+    make_pool(folder / "pool")
     return folder
 
 
