@@ -140,7 +140,7 @@ def test_seeds_fan_out_and_are_not_mixed(folder):
     ("{made: de}", "{made: de, part: query}", "'de' has no parts"),
     ("{made: de}", "{made: de, checkpoint: 3}", "'de' has no checkpoint 3; .*1 to 2"),
     ("{of: bm25, depth: 10, take: 1}\n    validate", "{of: bm26, depth: 10}\n    validate", "'bm26'; did you mean 'bm25'"),
-    ("{of: bm25, depth: 10, take: 1}\n    validate", "{of: bm25, depth: 20}\n    validate", "depth: 20, .*10"),
+    ("{of: bm25, depth: 10, take: 1}\n    validate", "{of: bm25, depth: 20}\n    validate", "takes 20 hits, .*10"),
     ("init: ./tiny, epochs: 2", "init: {made: de}, epochs: 2", "made of itself"),
     ("checkpoints: 2", "every: 100", "'every'"),
 ])  # fmt: skip
