@@ -152,11 +152,11 @@ def _values(context: Context, collection: Collection, chosen: Chosen, unit: Unit
             context.refuse(
                 collection.spec.chosen.place, ("datasets", name), f"{what} (`language: en`), {OR_AT_METHODS}"
             )
-        said = (chosen.place, chosen.name, str(error))
+        refusal = (chosen.place, chosen.name, str(error))
         text = f"{chosen.name} on dataset '{name}': {error}" if name else f"{chosen.name}: {error}"
-        if said in context.memo.refused:  # on another dataset, most likely on every dataset
+        if refusal in context.memo.refused:  # on another dataset, most likely on every dataset
             raise Broken(text) from None
-        context.memo.refused.add(said)
+        context.memo.refused.add(refusal)
         context.refuse(chosen.place, (), text)
 
 

@@ -45,9 +45,9 @@ class Files:
         # the file's `query_language` belongs to the file's language
         if card.language not in (None, written.get("language")):
             missing.pop("query_language", None)
-        flags = written.get("flags")
-        told = tuple(flag for flag in flags if isinstance(flag, str)) if isinstance(flags, list) else ()
-        return card._replace(**missing, flags=told)
+        listed = written.get("flags")
+        flags = tuple(flag for flag in listed if isinstance(flag, str)) if isinstance(listed, list) else ()
+        return card._replace(**missing, flags=flags)
 
     def inputs(self, part: Part) -> Inputs:
         """The parameters and files that a part is keyed by. The queries depend on which queries are judged,

@@ -132,16 +132,16 @@ def placed_in(data: MakerInput, rows: Sequence[Decision]) -> Iterator[Placed]:
     for low in range(0, len(rows), BLOCK):
         block = rows[low : low + BLOCK]
         positions = corpus.positions([row.passage for row in block])
-        there = positions >= 0
-        texts = iter(corpus.texts(positions[there]))
+        is_known = positions >= 0
+        texts = iter(corpus.texts(positions[is_known]))
         same = [
             known and (row.sha256 in (None, digest(next(texts))))
-            for row, known in zip(block, there.tolist(), strict=True)
+            for row, known in zip(block, is_known.tolist(), strict=True)
         ]
         moved = [row for row, known in zip(block, same, strict=True) if not known and row.sha256]
-        found = _texts_of_documents(data, {row.document for row in moved})
-        for row, is_there, is_same in zip(block, there.tolist(), same, strict=True):
-            passage = row.passage if is_same else found.get((row.document, row.sha256 or ""))
+        passage_of = _texts_of_documents(data, {row.document for row in moved})
+        for row, is_there, is_same in zip(block, is_known.tolist(), same, strict=True):
+            passage = row.passage if is_same else passage_of.get((row.document, row.sha256 or ""))
             by: By = "text" if row.sha256 else "id"
             if passage is not None:
                 yield Placed(row, passage, by)

@@ -55,8 +55,8 @@ def reasons(source: str, imports: Mapping[str, str]) -> list[str]:
             names[node.arg] = ""
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             names[node.id] = ""
-    found = {reason for node in ast.walk(tree) for reason in _reasons(node, names)}
-    return sorted(found - {RANDOM} if seeds(source) else found)
+    reasons = {reason for node in ast.walk(tree) for reason in _reasons(node, names)}
+    return sorted(reasons - {RANDOM} if seeds(source) else reasons)
 
 
 def _reasons(node: ast.AST, names: Mapping[str, str]) -> Iterator[str]:
