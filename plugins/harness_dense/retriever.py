@@ -51,10 +51,9 @@ class Dense:
         return {**form, **vectors.facts(folder, params.stored), **encoded.facts()}
 
     def index_part(self, texts: Texts, folder: Path, start: int, stop: int) -> None:
-        write = vectors.writer(folder, stop - start, self._tower.dimension, self._params.stored)
-        self._encode(
-            texts, folder, lambda shard: write(shard._replace(first=shard.first - start)), range(start, stop)
-        )
+        dimension, stored = self._tower.dimension, self._params.stored
+        write = vectors.writer(folder, stop - start, dimension, stored, start)
+        self._encode(texts, folder, write, range(start, stop))
 
     def join(self, texts: Texts, parts: Sequence[IndexPart], folder: Path) -> Mapping[str, JSON]:
         vectors.join(parts, folder, len(texts), self._params.stored)
