@@ -35,6 +35,10 @@ GIVEN = {
     ("reranker", "python"): {"name": "g", "source": PYTHON},
     ("context", "python"): {"name": "h", "source": "def h(document):\n    return document.title + ' '"},
     ("context", "keyphrases-from-file"): {"file": str(DATA / "keyphrases.jsonl"), "missing": "skip"},
+    **{
+        ("context", f"{what}-from-file"): {"file": str(DATA / "context.jsonl"), "missing": "skip"}
+        for what in ("prefix", "text")
+    },
 }
 # Methods that need a model are tested with a tiny one. fp32, because the contract compares scores more closely
 # than bf16 resolves them.
