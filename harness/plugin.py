@@ -65,6 +65,7 @@ from harness.types import (
     Training,
     TrainingSize,
     Unit,
+    WholeDocument,
 )
 
 # The version of the hooks, the records and the names below. It is raised when a plugin can rely on something
@@ -114,8 +115,8 @@ __all__ = [
     "NoParams", "Official", "Part", "Parts", "Passage", "Pool", "Problem", "Problems", "Protocol", "Query",
     "Reranker", "Rescore", "Retriever", "Rewriter", "Rewritten", "Searcher", "StepContext", "StoreError",
     "Structure", "SystemRun", "TermSearcher", "TermStatistics", "Texts", "TrainedModel", "Trainer",
-    "Training", "TrainingSize", "Unit", "VectorSearcher", "View", "contracts", "exported_card", "functions",
-    "hookimpl", "judging", "nearest", "param", "shown_path", "unknown",
+    "Training", "TrainingSize", "Unit", "VectorSearcher", "View", "WholeDocument", "contracts",
+    "exported_card", "functions", "hookimpl", "judging", "nearest", "param", "shown_path", "unknown",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:  # a type checker would take any name to exist

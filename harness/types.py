@@ -147,6 +147,17 @@ class Batch(NamedTuple):
     titles: list[str]  # the document's title of each text, for methods that keep fields apart
 
 
+class WholeDocument(NamedTuple):
+    """A document as a system reads it: all its passages in reading order, candidates or not."""
+
+    number: int  # as `Texts.document_of` gives it
+    title: str
+    prefixes: tuple[str, ...]  # what each context stage puts before the whole document, such as its title
+    positions: Ints  # int64[n]: of its passages
+    candidates: NDArray[np.bool_]  # bool[n]
+    texts: list[str]  # the passages with the context of their own, without `prefixes`
+
+
 class IndexPart(NamedTuple):
     """A range of a corpus' texts that a worker has indexed, and the folder with the worker's files."""
 
