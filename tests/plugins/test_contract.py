@@ -4,6 +4,7 @@ import dataclasses
 from pathlib import Path
 
 import pytest
+import tiny_cde
 import tiny_crossencoders
 import tiny_heads
 import tiny_models
@@ -49,6 +50,7 @@ MADE = {
         "model": str(tiny_models.sentence_transformer(folder)),
         "dtype": "fp32",
     },
+    ("retriever", "cde"): lambda folder: {**tiny_cde.written(folder), "dtype": "fp32"},
     ("retriever", "splade"): lambda folder: {"model": str(tiny_heads.splade(folder)), "dtype": "fp32"},
     ("retriever", "colbert"): lambda folder: {"model": str(tiny_heads.colbert(folder)), "dtype": "fp32"},
     ("reranker", "colbert"): lambda folder: {"model": str(tiny_heads.colbert(folder)), "dtype": "fp32"},
