@@ -194,7 +194,8 @@ class Client:
         usage = response.get("usage") if isinstance(response, dict) else None
         if not isinstance(usage, dict):
             return None
-        read, total = usage.get("prompt_tokens"), usage.get("total_tokens")
+        total = usage.get("total_tokens")
+        read = usage.get("prompt_tokens", total if request.most_output == 0 else None)
         written = usage.get("completion_tokens", 0 if request.most_output == 0 else None)
         if written is None and type(read) is int and type(total) is int:
             written = total - read

@@ -50,8 +50,15 @@ def vector(text: str, size: int = 8) -> list[float]:
     return [round(byte / 255 - 0.5, 3) for byte in digest[:size]]
 
 
+def contextual(texts: list[str], together: bool = True) -> list[dict]:
+    """The answer for these texts, in another order, as a service may give it."""
+    others = "|".join(texts) if together and len(texts) > 1 else ""
+    return [{"index": i, "embedding": vector(text + others)} for i, text in enumerate(texts)][::-1]
+
+
 def tokens(body: dict) -> int:
-    texts = body.get("input") or [message["content"] for message in body["messages"]]
+    grouped = [text for group in body.get("inputs", ()) for text in group]
+    texts = grouped or body.get("input") or [message["content"] for message in body["messages"]]
     return sum(len(text.split()) for text in texts)
 
 
@@ -110,6 +117,8 @@ def standing_in(answer: Callable[[list[dict]], str] | None = None, **settings) -
             elif fault == "duplicate":
                 for item in items:
                     item["index"] = 0
+            elif fault == "inner":
+                items[0]["data"].pop()
             elif fault == "uneven" and "data" in response:
                 items[0]["embedding"] = items[0]["embedding"][:-1]
             content = json.dumps(response).encode()
@@ -135,9 +144,11 @@ def standing_in(answer: Callable[[list[dict]], str] | None = None, **settings) -
 
         def response(self, body):
             count = tokens(body)
+            if self.path.endswith("/contextualizedembeddings"):
+                groups = [{"index": i, "data": contextual(group)} for i, group in enumerate(body["inputs"])]
+                return {"data": groups[::-1], "usage": {"total_tokens": count}}
             if self.path.endswith("/embeddings"):
-                data = [{"index": i, "embedding": vector(text)} for i, text in enumerate(body["input"])]
-                data.reverse()  # a service may answer in any order
+                data = contextual(body["input"], together=body.get("late_chunking", False))
                 settings, usage = {"data": data}, {"prompt_tokens": count, "total_tokens": count}
             else:
                 text = service.answer(body["messages"])

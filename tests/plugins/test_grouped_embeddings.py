@@ -1,0 +1,163 @@
+"""Contextual embedders by service: a document's passages are sent together, split and kept as stated."""
+
+import numpy as np
+import pytest
+from stand_in_service import contextual, standing_in
+
+from harness import testing
+from harness.collection import context_additions, corpus
+from harness.collection.composed_texts import View
+from harness.errors import HarnessError
+from harness.types import Addition, Card, Document, Inputs, Passage
+
+pytest.importorskip("httpx")
+pytestmark = pytest.mark.extras
+
+from harness.toolkit.services import Client, Service  # noqa: E402
+from harness_language_models import EmbeddingParams  # noqa: E402
+from harness_language_models.embedding import Embedding  # noqa: E402
+
+DOCUMENTS = (
+    Document("a", "Ann", (Passage("a0", "Ann came."), Passage("a1", "She left.", False), Passage("a2", "So."))),
+    Document("b", "", (Passage("b0", ""), Passage("b1", "It failed."))),
+    Document("c", "None here", (Passage("c0", "no candidate", False),)),
+)  # fmt: skip
+A, B = ["Ann", "Ann came.", "She left.", "So."], [" ", "It failed."]
+
+
+class Source:
+    def card(self):
+        return Card("en", "test")
+
+    def inputs(self, part):
+        return Inputs({})
+
+    def documents(self):
+        return iter(DOCUMENTS)
+
+
+class Titles:
+    def augment(self, documents):
+        return (Addition(document.title) for document in documents)
+
+
+@pytest.fixture
+def read(tmp_path):
+    for name in ("corpus", "titles", "store"):
+        (tmp_path / name).mkdir()
+    corpus.write(Source(), tmp_path / "corpus", lambda done, total: None)
+    written = corpus.Corpus(tmp_path / "corpus")
+    context_additions.write(Titles(), written, tmp_path / "titles", lambda done, total: None)
+    return View(written, [context_additions.Additions(tmp_path / "titles")], "passage")
+
+
+def unit(rows):
+    rows = np.array(rows, np.float32)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def answer(group, places):
+    rows = [item["embedding"] for item in reversed(contextual(group))]
+    return [rows[place] for place in places]
+
+
+def indexed(tmp_path, service, texts, form, name="index", **values):
+    params = EmbeddingParams(Service(url=service.url, model="m", concurrency=1), documents=form, **values)
+    folder = tmp_path / name
+    folder.mkdir()
+    facts = Embedding(params).index(texts, folder)
+    return facts, np.load(folder / "vectors.npy"), np.load(folder / "positions.npy"), params
+
+
+@pytest.mark.parametrize("form", ["voyage", "jina"])
+def test_passages_are_embedded_with_the_rest_of_their_document(tmp_path, read, form):
+    with standing_in() as service:
+        facts, rows, positions, params = indexed(tmp_path, service, read, form, dimensions=8)
+        hits = Embedding(params).open(read, tmp_path / "index").search(["one", "two"], 4)
+    np.testing.assert_allclose(rows, unit([*answer(A, (1, 3)), *answer(B, (0, 1))]), atol=1e-6)
+    assert positions.tolist() == [0, 2, 3, 4]
+    assert facts == {
+        "dimension": 8, "documents": 3, "documents_split": 0, "groups": 2, "passages_too_long": 0
+    }  # fmt: skip
+    if form == "voyage":
+        assert service.asked == [
+            {"model": "m", "inputs": [A, B], "input_type": "document", "output_dtype": "float", "output_dimension": 8},
+            {"model": "m", "inputs": [["one"], ["two"]], "input_type": "query", "output_dtype": "float", "output_dimension": 8},
+        ]  # fmt: skip
+    else:
+        common = {"model": "m", "embedding_type": "float", "dimensions": 8}
+        assert service.asked == [
+            *(
+                {**common, "input": group, "task": "retrieval.passage", "late_chunking": True}
+                for group in (A, B)
+            ),
+            {**common, "input": ["one", "two"], "task": "retrieval.query"},
+        ]
+    expected = unit([contextual([text])[0]["embedding"] for text in ("one", "two")]) @ rows.T
+    np.testing.assert_allclose(hits.scores, -np.sort(-expected, axis=1), atol=1e-6)
+
+
+def test_a_long_document_is_split_between_passages_and_its_title_begins_each_group(tmp_path, read):
+    with standing_in() as service:
+        facts, rows, _, _ = indexed(tmp_path, service, read, "voyage", together=15)
+    assert [body["inputs"] for body in service.asked] == [
+        [["Ann", "Ann came."]],
+        [["Ann", "She left.", "So."]],
+        [B],
+    ]
+    expected = [
+        *answer(["Ann", "Ann came."], (1,)),
+        *answer(["Ann", "She left.", "So."], (2,)),
+        *answer(B, (0, 1)),
+    ]
+    np.testing.assert_allclose(rows, unit(expected), atol=1e-6)
+    assert (facts["documents_split"], facts["groups"], facts["passages_too_long"]) == (1, 3, 0)
+
+
+@pytest.mark.parametrize("form", ["voyage", "jina"])
+def test_what_is_answered_is_never_asked_again_and_unfit_answers_are(tmp_path, read, monkeypatch, form):
+    monkeypatch.setattr("harness_language_models.embedding.services.Client", lambda service: Client(
+        service, folder=tmp_path / "store", first_wait=0.001))  # fmt: skip
+    faults = ["500", "empty", "short", "broken", "inner" if form == "voyage" else "duplicate"]
+    with standing_in(faults=list(faults)) as service:
+        first = indexed(tmp_path, service, read, form, batch=1)
+        assert len(service.asked) == len(faults) + 2
+        again = indexed(tmp_path, service, read, form, "again", batch=64)
+        assert len(service.asked) == len(faults) + 2
+        np.testing.assert_array_equal(first[1], again[1])
+        indexed(tmp_path, service, read, form, "split", together=15)
+        assert len(service.asked) == len(faults) + 4  # the second document is a group as before
+
+
+def test_a_killed_run_and_a_budget_keep_what_was_answered(tmp_path, read, monkeypatch):
+    monkeypatch.setattr("harness_language_models.embedding.services.Client", lambda service: Client(
+        service, folder=tmp_path / "store", first_wait=0.001))  # fmt: skip
+    with standing_in(faults=["", "400"]) as service:
+        with pytest.raises(HarnessError, match="400"):
+            indexed(tmp_path, service, read, "voyage", batch=1)
+        service.faults.clear()
+        indexed(tmp_path, service, read, "voyage", "again", batch=1)
+        assert [body["inputs"] for body in service.asked] == [[A], [B], [B]]
+        few = Service(url=service.url, model="m", budget_tokens=5)
+        with pytest.raises(HarnessError, match="budget_tokens: 8 tokens are used"):
+            Embedding(EmbeddingParams(few, documents="voyage")).open(read, tmp_path / "again").search(
+                ["x"], 1
+            )
+
+
+def test_documents_as_units_are_texts_alone(tmp_path, read):
+    with standing_in() as service:
+        indexed(tmp_path, service, View(read.corpus, [], "document"), "voyage")
+    assert [body["inputs"] for body in service.asked] == [[["Ann came.\nShe left.\nSo."], ["It failed."]]]
+
+
+@pytest.mark.slow
+def test_the_contract_is_kept(tmp_path):
+    with standing_in() as service:
+        given = {"service": {"url": service.url, "model": "m", "timeout": 250.0}, "documents": "voyage"}
+        cases = [
+            case for case in testing.cases("retriever", "embeddings", given) if "process" not in case.name
+        ]
+        for i, case in enumerate(cases):  # those with a process of their own run without `documents`
+            (folder := tmp_path / str(i)).mkdir()
+            case(folder)
