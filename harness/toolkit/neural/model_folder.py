@@ -15,7 +15,7 @@ from harness.toolkit.neural import weight_files
 EXPORTS = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
 # Model types whose positions begin after the padding's id.
 _AFTER_PADDING = ("roberta", "xlm-roberta", "camembert", "mpnet")
-_UNLIMITED = 1 << 20  # a tokenizer without a limit writes a larger number
+UNLIMITED = 1 << 20  # a tokenizer without a limit writes a larger number
 
 
 def read(path: Path) -> Any:
@@ -42,7 +42,14 @@ def weighted(folder: Path) -> tuple[str, ...]:
 
 
 def _network(folder: Path) -> str:
-    return next((at for at, kind in _modules(folder) if kind == "Transformer"), "")
+    return next((at for at, kind in _modules(folder) if kind in ("Transformer", "StaticEmbedding")), "")
+
+
+def is_static(folder: Path) -> bool:
+    """Whether the model is a table with a vector for each token: model2vec's, or a StaticEmbedding."""
+    config = read(folder / "config.json") or {}
+    stated = config.get("model_type") == "model2vec"
+    return stated or any(kind == "StaticEmbedding" for _, kind in _modules(folder))
 
 
 def _modules(folder: Path) -> list[tuple[str, str]]:
@@ -91,7 +98,7 @@ def refuse_beyond(name: str, length: int | str, places: int | None) -> None:
 def length(folder: Path, most: int | None) -> int | None:
     """The smaller of `most` and the largest number of tokens that the folder's tokenizer allows a text."""
     limit = (read(folder / "tokenizer_config.json") or {}).get("model_max_length")
-    return limit if isinstance(limit, int) and limit < (most or _UNLIMITED) else most
+    return limit if isinstance(limit, int) and limit < (most or UNLIMITED) else most
 
 
 def unstated_type(folder: Path) -> str | None:
