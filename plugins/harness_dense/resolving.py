@@ -33,7 +33,7 @@ def resolved(params: DenseParams) -> DenseParams:
     queries = _described(query_model, query_revision) if query_model else passages
     if not params.trust_remote_code:
         _refuse_code([(model, passages), (query_model, queries)])
-    of = passages or FolderSettings()
+    of = passages or FolderSettings(static=known is not None and known.static)
     backend = backends.backend(params.backend, bool(of.exported), of.weights, of.static)
     if any(tower and tower.static != (backend == "numpy") for tower in (passages, queries)):
         raise HarnessError("model: numpy runs static embeddings alone; choose another backend or query_model")

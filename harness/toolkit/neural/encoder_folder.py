@@ -45,6 +45,7 @@ class FolderSettings(NamedTuple):
 def read(folder: Path) -> FolderSettings:
     at = model_folder.network(folder)
     config = model_folder.read(at / "config.json") or {}
+    config |= model_folder.translated(config) or {}
     positions = model_folder.positions(config)
     described = FolderSettings(
         positions=positions,
