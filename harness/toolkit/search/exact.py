@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from harness.toolkit.search.topk import NOTHING
 if TYPE_CHECKING:
     from harness.types import Floats, Ints
 
+Result = TypeVar("Result")
 QUERIES = 4096  # queries searched in one pass over the vectors
 _FEW = 8  # up to this many queries, scoring every pair is quicker than estimating first
 CELLS = 1 << 22  # numbers in one block of vectors (16 MB), which stays in the last-level cache
@@ -91,7 +92,7 @@ def score(queries: Floats, vectors: NDArray[Any], places: Ints, *, threads: int 
             rows, columns = _plain(vectors[places[q, known]]), np.where(known, np.cumsum(known) - 1, -1)
             kernels.score_places(queries[q : q + 1], rows, columns[None], scores[q : q + 1], 0, 1)
 
-    _spread(len(queries), threads, work)
+    spread(len(queries), threads, work)
     return scores
 
 
@@ -108,7 +109,7 @@ def _directly(queries: Floats, vectors: NDArray[Any], k: int, threads: int) -> N
             block = _plain(vectors[start : min(start + rows, z)])
             kernels.compare(queries, block, start, k, best.keys, best.sizes, best.floors)
 
-    _spread(len(vectors), threads, work, each=1)
+    spread(len(vectors), threads, work, each=1)
     keys = np.concatenate([_cleared(best) for best in parts], axis=1)
     keys.sort(axis=1)
     return keys[:, :k]
@@ -175,8 +176,9 @@ def _plain(vectors: NDArray[Any]) -> Floats:
     return plain
 
 
-def _spread(count: int, threads: int, work: Callable[[int, int], Any], each: int = 4) -> None:
-    """Runs `work(begin, end)` over the range 0 to `count` in equal parts, `each` parts to a thread."""
+def spread(count: int, threads: int, work: Callable[[int, int], Result], each: int = 4) -> list[Result]:
+    """Runs `work(begin, end)` over the range 0 to `count` in equal parts, `each` parts to a thread, and
+    returns the results in order."""
     edges = np.linspace(0, count, min(count, each * threads) + 1).astype(int).tolist()
     with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(work, edges[:-1], edges[1:]))
+        return list(pool.map(work, edges[:-1], edges[1:]))
