@@ -38,7 +38,7 @@ def shaped(rows: Any, params: DenseParams) -> Floats:
         return whole
     if params.dimensions > whole.shape[1]:
         raise HarnessError(f"dimensions: the model's vectors have {whole.shape[1]} numbers; give no more")
-    first = np.ascontiguousarray(whole[:, : params.dimensions])
+    first = whole[:, : params.dimensions].copy()
     if params.normalise is True or params.similarity == "cosine":
         lengths = np.linalg.norm(first, axis=1, keepdims=True)
         first /= np.where(lengths > 0, lengths, 1)

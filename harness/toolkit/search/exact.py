@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.toolkit.neural import hardware
+from harness.toolkit.neural.encoding.int8 import Scaled
 from harness.toolkit.search import exact_kernels as kernels
 from harness.toolkit.search import exact_scan
 from harness.toolkit.search.topk import NOTHING
@@ -100,11 +101,15 @@ def _directly(queries: Floats, vectors: NDArray[Any], k: int, threads: int) -> N
     """uint64[Q, k]: the keys of the k best, found by scoring every pair. Each thread takes some of the
     vectors."""
     rows = _rows(vectors)
+    rounded = exact_scan.rounded(queries) if isinstance(vectors, Scaled) else None
     parts: list[Best] = []
 
     def work(a: int, z: int) -> None:
         best = _nothing(len(queries), k)
         parts.append(best)
+        if isinstance(vectors, Scaled) and rounded is not None:
+            kernels.compare_whole(queries, *rounded, *vectors.part(a, z), a, *best)
+            return
         for start in range(a, z, rows):
             block = _plain(vectors[start : min(start + rows, z)])
             kernels.compare(queries, block, start, k, best.keys, best.sizes, best.floors)
@@ -171,7 +176,13 @@ def _rows(vectors: NDArray[Any]) -> int:
 
 def _plain(vectors: NDArray[Any]) -> Floats:
     """The vectors as float32, contiguous and read-only: loops are then compiled for one type only."""
-    plain = np.ascontiguousarray(vectors, np.float32).view(np.ndarray)
+    if vectors.dtype == np.float16:
+        plain = np.empty(vectors.shape, np.float32)
+        halves = np.ascontiguousarray(vectors).view(np.ndarray).view(np.uint16).reshape(-1)
+        halves.flags.writeable = False
+        kernels.widened(halves, plain.view(np.uint32).reshape(-1))
+    else:
+        plain = np.ascontiguousarray(vectors, np.float32).view(np.ndarray)
     plain.flags.writeable = False
     return plain
 
