@@ -285,6 +285,15 @@ class ReadsDocuments(Protocol):
     def whole_documents(self) -> bool: ...
 
 
+@runtime_checkable
+class Deriving(Indexer, Protocol):
+    """A retriever that makes an index of another one (`derived_from` of its record) instead of the texts."""
+
+    def derive(self, texts: Texts, source: Path, folder: Path) -> Mapping[str, JSON] | None:
+        """Write an index into `folder` from the finished one in `source`. Otherwise as `index`."""
+        ...
+
+
 class Scorer(Protocol):
     def score(self, queries: Sequence[str], candidates: Ints) -> Floats:
         """The scores (float32[Q, n]) of the candidates (int64[Q, n]) of each query. Scores of the fill -1 are

@@ -94,6 +94,7 @@ def _system_run(system: Analysed, task: Task, texts: Texts) -> SystemRun:
         reported=tuple(reported),
         parameters=tuple(combine.method.given) if combine else (),
         vary=vary if combine else None,
+        search=system.search,
         reranks=system.reranks,
         trained=None if trained is None else TrainedModel(*astuple(trained)),
     )

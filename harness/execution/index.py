@@ -16,13 +16,19 @@ from harness.types import IndexPart, Ints
 def index(step: Index, task: Task) -> Outcome:
     texts = task.texts(step.texts)
     task.progress(0, len(texts))
-    report = task.built(step.method).index(texts, task.folder)
+    method = task.built(step.method)
+    if step.source is None:
+        report = method.index(texts, task.folder)
+    else:
+        report = method.derive(texts, task.read(step.source).folder, task.folder)
     return Outcome({"texts": len(texts), **reported(report)}, {})
 
 
 def blocks(step: Index, task: Task) -> int:
     method = task.once(lambda: task.built(step.method))
-    return len(_borders(method, task.texts(step.texts))) - 1 if isinstance(method, Divisible) else 1
+    if step.source is not None or not isinstance(method, Divisible):
+        return 1
+    return len(_borders(method, task.texts(step.texts))) - 1
 
 
 def part(step: Index, task: Task, start: int, stop: int) -> Outcome:

@@ -16,6 +16,7 @@ from harness.steps.index import Index
 from harness.steps.record import Model, Ref, keyed, method_of
 from harness.steps.rerank import Rerank
 from harness.steps.results import Hits
+from harness.steps.search import Search
 from harness.steps.train import Train
 from harness.steps.validate import Validate
 
@@ -66,7 +67,11 @@ def _system(plan: Plan, row: Row) -> Analysed:
         (id, step.record) for id, step in plan.steps.items()
         if id in ancestors and isinstance(step.record, Augment | Index)
     ]  # fmt: skip
-    indexes = [step for _, step in preparing if isinstance(step, Index)]
+    searched = {  # not the indexes that other indexes are made from
+        name for id in ancestors for name in plan.steps[id].inputs
+        if not isinstance(plan.steps[id].record, Index)
+    }  # fmt: skip
+    indexes = [step for id, step in preparing if isinstance(step, Index) and id in searched]
     hits: Ref[Hits] = Ref(row.hits)
     return Analysed(
         name=row.system,
@@ -77,6 +82,7 @@ def _system(plan: Plan, row: Row) -> Analysed:
         retriever=keys.key(keyed(indexes[0].method)) if len(indexes) == 1 else None,
         reporting=tuple(Reporting(step.kind, step.method.name, id) for id, step in preparing),
         combine=record if isinstance(record, Combine) else None,
+        search=record.method.given if isinstance(record, Search) else None,
         reranks=any(isinstance(plan.steps[id].record, Rerank) for id in ancestors),
         trained=_trained(plan, row.hits),
     )

@@ -60,9 +60,27 @@ class DenseParams:
         "auto",
         "the type of the computation; auto: bf16 if the device supports it; stored: that of an ONNX file",
     )
-    stored: Literal["auto", "fp32", "fp16", "int8"] = param(
+    dimensions: int | None = param(
+        None, "how many of a vector's first numbers are kept, for models trained so (Matryoshka)", minimum=1
+    )
+    stored: Literal["auto", "fp32", "fp16", "int8", "binary"] = param(
         "auto",
-        "the type in which vectors are stored; auto: fp16 if they were computed in fp16 or bf16, else fp32",
+        "the type in which vectors are stored; auto: fp16 if they were computed in fp16 or bf16, else fp32; "
+        "binary: one bit for each number",
+    )
+    rescore: int = param(
+        4,
+        "with stored: binary: how many candidates for each hit are found by the bits and then scored with "
+        "the query's full numbers; 0: the bits alone decide",
+        minimum=0,
+    )
+    rescore_by: Literal["binary", "int8", "fp16", "fp32"] = param(
+        "binary", "the form in which passages are scored then; if it is not binary, it is stored too"
+    )
+    keep_full: bool = param(
+        True,
+        "keeps the full vectors too, from which all forms (dimensions, stored) are made without encoding "
+        "again; false saves their disk space",
     )
     device: Literal["auto", "cpu", "cuda"] = param("auto", "where the model and a faiss index run")
     backend: Literal["auto", "torch", "openvino", "onnx", "numpy"] = param(
@@ -97,6 +115,12 @@ def index_bytes(params: DenseParams) -> IndexBytes | None:
     from harness_dense.resolving import index_bytes
 
     return index_bytes(params)
+
+
+def derived_from(params: DenseParams) -> DenseParams | None:
+    from harness_dense.resolving import derived_from
+
+    return derived_from(params)
 
 
 def notes(params: DenseParams) -> Sequence[str]:
@@ -137,8 +161,9 @@ def harness_retrievers() -> Iterable[Retriever]:
         notes=notes,
         libraries_by_param=libraries_by_param,
         index_bytes=index_bytes,
+        derived_from=derived_from,
         queries=("text", "vectors"),
-        search_only=("query_model", "query_revision", "query_prompt", "query_length", "search"),
+        search_only=("query_model", "query_revision", "query_prompt", "query_length", "search", "rescore"),
         cores="all",
         from_word=from_word,
     )

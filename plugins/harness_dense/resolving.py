@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from harness.plugin import HarnessError, IndexBytes, Need, Unit, unknown
 from harness.toolkit.neural import backends, known_encoders, model_folder, models, weight_files
@@ -15,7 +15,8 @@ from harness.toolkit.neural.model_folder import EXPORTS
 from harness.toolkit.neural.revisions import AUTO
 from harness_dense import DenseParams, Late
 
-NUMBERS = {"fp32": 4, "fp16": 2, "int8": 1}  # bytes
+NUMBERS = {"fp32": 4, "fp16": 2, "int8": 1, "binary": 1 / 8}  # bytes
+POSITION, SCALE = 8, 4  # bytes of a text's place in the corpus, and of the scale of a vector in int8
 
 
 def resolved(params: DenseParams, unit: Unit = "passage") -> DenseParams:
@@ -39,7 +40,13 @@ def resolved(params: DenseParams, unit: Unit = "passage") -> DenseParams:
         raise HarnessError("model: numpy runs static embeddings alone; choose another backend or query_model")
     device = backends.device(params.device, backend)
     dtype = backends.dtype(params.dtype, device, backend)
-    usual = "fp32" if dtype in ("fp32", "stored") else "fp16"
+    usual = _usual(dtype)
+    full = passages.dimension if passages else None
+    if full is not None and params.dimensions is not None and params.dimensions > full:
+        raise HarnessError(f"dimensions: the model's vectors have {full} numbers; give no more")
+    stored, of_binary = params.stored, params.stored == "binary"
+    if of_binary and params.search != "exact":
+        raise HarnessError("search: binary vectors are searched exactly; leave it out, or store int8")
     settled: dict[str, Any] = {
         "model": model,
         "revision": revision,
@@ -49,7 +56,10 @@ def resolved(params: DenseParams, unit: Unit = "passage") -> DenseParams:
         "backend": backend,
         "device": device,
         "dtype": dtype,
-        "stored": usual if params.stored == "auto" else params.stored,
+        "dimensions": None if params.dimensions == full else params.dimensions,
+        "stored": usual if stored == "auto" else stored,
+        "rescore": params.rescore if of_binary else 0,
+        "rescore_by": params.rescore_by if of_binary and params.rescore else "binary",
         "code_revision": _code_revision(params, passages, queries),
         **_settings(params, _of_authors(known), _of_folders(passages, queries)),
     }
@@ -109,9 +119,29 @@ def missing_files(params: DenseParams) -> list[str | Need]:
 def index_bytes(params: DenseParams) -> IndexBytes | None:
     """A vector and a position for each text. The type is known after `resolved`."""
     described = _described(params.model, params.revision)
-    if described is None or described.dimension is None:
+    dimension = params.dimensions or (described and described.dimension)
+    return None if dimension is None else IndexBytes(bytes_of(params, dimension))
+
+
+def bytes_of(params: DenseParams, dimension: int) -> float:
+    """What a text takes in an index of vectors of `dimension` numbers."""
+    copied = params.stored == "binary" and params.rescore_by != "binary"
+    stored = [params.stored, *([params.rescore_by] if copied else [])]
+    return sum(NUMBERS[kind] * dimension + (SCALE if kind == "int8" else 0) + POSITION for kind in stored)
+
+
+def derived_from(params: DenseParams) -> DenseParams | None:
+    """The parameters of the full vectors in the type in which they are computed; None if `params` are
+    these, or keep none of them."""
+    full = _usual(params.dtype)
+    same = params.dimensions is None and params.stored in (full, "fp32", "auto")
+    if same or not params.keep_full:
         return None
-    return IndexBytes(described.dimension * NUMBERS[params.stored] + 8)
+    return dataclasses.replace(params, dimensions=None, stored=full, rescore=0, rescore_by="binary")
+
+
+def _usual(dtype: str) -> Literal["fp32", "fp16"]:
+    return "fp32" if dtype in ("fp32", "stored") else "fp16"
 
 
 def notes(params: DenseParams) -> list[str]:

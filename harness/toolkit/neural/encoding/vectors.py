@@ -11,7 +11,7 @@ import numpy as np
 
 from harness.errors import HarnessError
 from harness.store import disk
-from harness.toolkit.neural.encoding import int8
+from harness.toolkit.neural.encoding import binary, int8
 from harness.toolkit.neural.encoding.loop import distrust
 from harness.toolkit.neural.encoding.parts import Shard, Write
 
@@ -25,14 +25,14 @@ _SCALES, _NEIGHBOURS = "scales.npy", "neighbours.npy"  # only beside vectors in 
 _EMPTY = 128  # bytes of an .npy file with a header alone, which cannot be mapped
 ROWS = 1 << 16  # rows that `join` copies at a time
 _STORED: dict[str, np.dtype[Any]] = {
-    "fp32": np.dtype("<f4"), "fp16": np.dtype("<f2"), "int8": np.dtype("|i1"),
+    "fp32": np.dtype("<f4"), "fp16": np.dtype("<f2"), "int8": np.dtype("|i1"), "binary": np.dtype("|u1"),
 }  # fmt: skip
 
 
 class Vectors(NamedTuple):
     """The written vectors, mapped into memory."""
 
-    rows: Any  # [n, d]: float32 or float16, or an `int8.Scaled`
+    rows: Any  # [n, d]: float32 or float16, or an `int8.Scaled` or `binary.Codes`
     positions: Ints  # int64[n], ascending: the position of each row
 
 
@@ -47,7 +47,10 @@ class _File(NamedTuple):
 
 def _files(texts: int, dimension: int, stored: str, start: int = 0) -> list[_File]:
     """The files of `texts` texts, of which the first has the number `start`."""
-    files = [_File(VECTORS, (texts, dimension), _STORED[stored]), _File(POSITIONS, (texts,), np.dtype("<i8"))]
+    if stored == "binary" and dimension % 8:
+        raise HarnessError(f"stored: binary takes numbers by eights, not {dimension}; give `dimensions` so")
+    width = dimension // 8 if stored == "binary" else dimension
+    files = [_File(VECTORS, (texts, width), _STORED[stored]), _File(POSITIONS, (texts,), np.dtype("<i8"))]
     if stored == "int8":
         groups = -(-(start + texts) // int8.GROUP) - start // int8.GROUP
         files.append(_File(_SCALES, (texts,), np.dtype("<f4")))
@@ -65,8 +68,11 @@ def writer(folder: Path, texts: int, dimension: int, stored: str = "fp32", start
     def write(shard: Shard) -> None:
         rows = np.asarray(shard.rows, np.float32).reshape(len(shard.positions), dimension)
         arrays: dict[str, NDArray[Any]] = {POSITIONS: shard.positions}
-        if stored == "int8":
+        if stored in ("int8", "binary"):
             _refuse_strange(rows, rows, shard.positions, stored)
+        if stored == "binary":
+            arrays[VECTORS] = binary.packed(rows)
+        elif stored == "int8":
             arrays[VECTORS], arrays[_SCALES] = int8.scaled(rows)
             read_back = int8.Scaled(arrays[VECTORS], arrays[_SCALES])[:]
             places = (shard.first + len(rows)) // int8.GROUP - shard.first // int8.GROUP  # before the next
@@ -118,6 +124,8 @@ def read(folder: Path) -> Vectors:
     rows: Any = _mapped(folder / VECTORS)
     if rows.dtype == _STORED["int8"]:
         rows = int8.Scaled(rows, _mapped(folder / _SCALES))
+    elif rows.dtype == _STORED["binary"]:
+        rows = binary.Codes(rows)
     return Vectors(rows, _mapped(folder / POSITIONS))
 
 
