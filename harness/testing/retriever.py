@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.contracts import IdSearcher, TermSearcher, VectorSearcher
+from harness.contracts import IdSearcher, ReadsDocuments, TermSearcher, VectorSearcher
 from harness.testing import hit_checks, interruption
 from harness.testing.subject import Subject, able, build, require
 from harness.testing.texts import QUERIES, SCRIPTS, MemoryTexts, sample, sentences, texts
@@ -202,6 +202,26 @@ def returns_only_candidates(subject: Subject, folder: Path) -> None:
         require(good, "texts that are not candidates change the hits, or positions are miscounted")
 
 
+def reads_documents_one_by_one(subject: Subject, folder: Path) -> None:
+    """A method that reads documents whole must give a passage the same score whatever the other documents
+    are."""
+    every, sizes = sentences(14), (3, 1, 4, 6)
+    candidates = [number % 3 != 1 for number in range(14)]
+    corpus = texts(every, candidates=candidates, sizes=sizes)
+    method = build(subject, corpus.language, corpus.unit)
+    if not (isinstance(method, ReadsDocuments) and method.whole_documents):
+        return
+    whole = search(subject, corpus, folder / "whole", k=14)
+    for name, part, of in (("first", slice(4), sizes[:2]), ("last", slice(4, 14), sizes[2:])):
+        some = texts(every[part], candidates=candidates[part], sizes=of)
+        hits = search(subject, some, folder / name, k=14)
+        for row, query in enumerate(QUERIES):
+            together = {p - part.indices(14)[0]: s for p, s in hit_checks.of(whole, row).items()}
+            kept = {p: s for p, s in together.items() if 0 <= p < some.size}
+            good = hit_checks.same(kept, hit_checks.of(hits, row), subject.tolerance)
+            require(good, f"for '{query}' the scores of a document's passages depend on other documents")
+
+
 def searches_queries_independently(subject: Subject, folder: Path) -> None:
     corpus = corpus_of(subject)
     searcher = index(subject, corpus, folder).open(corpus, folder)
@@ -254,5 +274,6 @@ CHECKS = (
     finishes_an_index_that_was_interrupted,
     scores_within_exactly,
     returns_only_candidates,
+    reads_documents_one_by_one,
     searches_queries_independently,
 )

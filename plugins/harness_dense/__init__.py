@@ -14,6 +14,20 @@ Auto = Literal["auto"]
 
 
 @dataclass(frozen=True)
+class Late:
+    """Late chunking: documents are read whole, and passages pooled from their own tokens."""
+
+    window: int | Auto = param(
+        "auto", "how many tokens are read at once; auto: all that the model has places for", minimum=8
+    )
+    overlap: int | Auto = param(
+        "auto",
+        "how many tokens two windows of a document share; auto: 512, but at most a quarter of the window",
+        minimum=0,
+    )
+
+
+@dataclass(frozen=True)
 class DenseParams:
     """The parameters of `dense`. A setting that is `auto` or null comes from the model's folder, or from the
     usage of the model's authors."""
@@ -32,6 +46,9 @@ class DenseParams:
     passage_length: int | Auto = param("auto", "how many tokens of a passage are read", minimum=3)
     titles: Literal["auto", "none", "pair", "untyped-pair"] = param(
         "auto", "whether a passage is read as a pair of title and text; untyped: both with the token type 0"
+    )
+    late: Late | None = param(
+        None, "late chunking: a document is read once, and each passage pooled (by mean) from its own tokens"
     )
     query_model: Path | str | None = param(
         None, "the model for queries, if it differs from the model for passages"
@@ -65,7 +82,7 @@ class DenseParams:
 def resolve(params: DenseParams, facts: Facts) -> DenseParams:
     from harness_dense.resolving import resolved
 
-    return resolved(params)
+    return resolved(params, facts.unit)
 
 
 def missing_files(params: DenseParams) -> Sequence[str | Need]:

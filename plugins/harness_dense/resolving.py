@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.plugin import HarnessError, IndexBytes, Need, unknown
+from harness.plugin import HarnessError, IndexBytes, Need, Unit, unknown
 from harness.toolkit.neural import backends, known_encoders, model_folder, models, weight_files
 from harness.toolkit.neural.encoder_folder import FolderSettings, read
 from harness.toolkit.neural.known_encoders import Known
 from harness.toolkit.neural.model_folder import EXPORTS
 from harness.toolkit.neural.revisions import AUTO
-from harness_dense import DenseParams
+from harness_dense import DenseParams, Late
 
 NUMBERS = {"fp32": 4, "fp16": 2, "int8": 1}  # bytes
 
 
-def resolved(params: DenseParams) -> DenseParams:
+def resolved(params: DenseParams, unit: Unit = "passage") -> DenseParams:
     """`params` with every `auto` setting resolved. The suite comes first, then the registry, then the model's
     folder. A setting stays `auto` only if the model is missing and not in the registry."""
     known = _known(params)
@@ -55,7 +55,35 @@ def resolved(params: DenseParams) -> DenseParams:
         if described and described.positions:
             model_folder.refuse_beyond(name, getattr(params, name), described.positions)
             settled[name] = min(settled[name], described.positions)
+    if params.late is not None:
+        settled |= _late(params, params.late, settled, passages, unit)
     return dataclasses.replace(params, **settled)
+
+
+def _late(
+    params: DenseParams, late: Late, settled: dict[str, Any], passages: FolderSettings | None, unit: Unit
+) -> dict[str, Any]:
+    """The settings of late chunking. Its window takes the place of the passages' length."""
+    if unit == "document":
+        raise HarnessError("late: it ranks passages, by what it reads of documents; leave out unit: document")
+    if settled.get("titles", params.titles) not in ("auto", "none"):
+        raise HarnessError(
+            "late: titles are read once before the document, by context: [titles]; say titles: none"
+        )
+    places = passages.positions if passages else None
+    window, overlap, length = late.window, late.overlap, params.passage_length
+    model_folder.refuse_beyond("late.window", window, places)
+    if window == "auto":
+        window = places or settled.get("passage_length", "auto")
+    if length not in ("auto", window):
+        raise HarnessError(
+            f"passage_length: with late, the window of {window} tokens says how much is read; leave it out"
+        )
+    if overlap == "auto" and isinstance(window, int):
+        overlap = min(512, window // 4)
+    if isinstance(window, int) and isinstance(overlap, int) and overlap >= window:
+        raise HarnessError(f"late.overlap: {overlap} tokens do not fit in a window of {window}; give fewer")
+    return {"late": Late(window, overlap), "passage_length": window}
 
 
 def missing_files(params: DenseParams) -> list[str | Need]:
@@ -85,7 +113,10 @@ def index_bytes(params: DenseParams) -> IndexBytes | None:
 
 
 def notes(params: DenseParams) -> list[str]:
-    return [line for tower in _towers(params) for line in models.notes(*tower, _instead(params))]
+    lines = [line for tower in _towers(params) for line in models.notes(*tower, _instead(params))]
+    if params.late is not None and params.pooling not in ("auto", "mean"):
+        lines.append(f"late: passages are pooled by mean, but queries by {params.pooling}")
+    return lines
 
 
 def _instead(params: DenseParams) -> Sequence[str]:

@@ -15,10 +15,10 @@ from harness.toolkit.index.positions import hits_of, rows_of
 from harness.toolkit.neural.encoding import vectors
 from harness.toolkit.neural.encoding.loop import MARKS, SHARD, Encoding, encode
 from harness.toolkit.neural.encoding.parts import Write
-from harness.toolkit.neural.encoding.passes import BUDGETS, workers
+from harness.toolkit.neural.encoding.passes import BUDGET, BUDGETS, workers
 from harness.toolkit.neural.tokens import Lost, Tokens
 from harness.toolkit.search import exact
-from harness_dense import DenseParams, towers
+from harness_dense import DenseParams, late, towers
 from harness_dense.towers import Tower
 
 if TYPE_CHECKING:
@@ -51,34 +51,32 @@ class Dense:
         return {**form, **vectors.facts(folder, params.stored), **encoded.facts()}
 
     def index_part(self, texts: Texts, folder: Path, start: int, stop: int) -> None:
-        write = vectors.writer(folder, stop - start, self._tower.dimension, self._params.stored)
-        self._encode(
-            texts, folder, lambda shard: write(shard._replace(first=shard.first - start)), range(start, stop)
-        )
+        dimension, stored = self._tower.dimension, self._params.stored
+        write = vectors.writer(folder, stop - start, dimension, stored, start)
+        self._encode(texts, folder, write, range(start, stop))
 
     def join(self, texts: Texts, parts: Sequence[IndexPart], folder: Path) -> Mapping[str, JSON]:
         vectors.join(parts, folder, len(texts), self._params.stored)
         gather(parts, folder, MARKS)
         return self.index(texts, folder)  # all texts are encoded already, and are not encoded again
 
+    @property
+    def whole_documents(self) -> bool:
+        return self._params.late is not None
+
     def _encode(self, texts: Texts, folder: Path, write: Write, part: range | None = None) -> Encoding:
-        tower = self._tower
+        tower, budget = self._tower, BUDGETS[self._params.device]
+        if tower.late is not None:
+            return late.encode(texts, folder, tower, write, budget, part)
 
         def prepare(batch: Batch) -> tuple[Tokens, Lost]:
             return towers.prepared(tower, batch.texts, batch.titles)
 
-        budget = BUDGETS[self._params.device]
         return encode(texts, folder, prepare, tower.forwards, write, budget=budget, part=part)
 
     def encode(self, texts: Sequence[str], queries: bool) -> Floats:
         """float32[n, d]: the vectors of the texts, encoded as queries if `queries`, otherwise as passages."""
-        tower = self._query_tower if queries else self._tower
-        if not texts:
-            return np.zeros((0, tower.dimension), np.float32)
-        tokens, _ = towers.prepared(tower, texts)
-        with workers(tower.forwards, BUDGETS[self._params.device]) as run:
-            rows = run(tokens, lambda count: None).rows
-        return np.stack(rows).astype(np.float32)
+        return _rows(self._query_tower if queries else self._tower, texts, BUDGETS[self._params.device])[0]
 
     def open(self, texts: Texts, folder: Path) -> Search:
         return Search(self._params, vectors.read(folder), texts.unit)
@@ -127,13 +125,13 @@ class Search:
 
     def encode(self, queries: Sequence[str]) -> Floats:
         """float32[Q, d]: the vectors of the queries."""
-        rows, lost = self._rows(self._tower, queries)
+        rows, lost = _rows(self._tower, queries)
         self._lost = self._lost.plus(lost)
         return rows
 
     def encode_passages(self, texts: Sequence[str]) -> Floats:
         """float32[n, d]: the vectors of passages without titles."""
-        return self._rows(self._passage_tower, texts)[0]
+        return _rows(self._passage_tower, texts)[0]
 
     @functools.cached_property  # a rewriter encodes a few texts at a time
     def _passage_tower(self) -> Tower:
@@ -144,13 +142,16 @@ class Search:
         vectors = self._index.rows[np.maximum(rows, 0)] if len(self._index.rows) else np.zeros((len(rows), 0))
         return np.where(rows[:, None] >= 0, vectors, 0).astype(np.float32)
 
-    def _rows(self, tower: Tower, texts: Sequence[str]) -> tuple[Floats, Lost]:
-        if not texts:
-            return np.zeros((0, self._index.rows.shape[1]), np.float32), Lost()
-        tokens, lost = towers.prepared(tower, texts)
-        with workers(tower.forwards) as run:
-            rows = run(tokens, lambda count: None).rows
-        return np.stack(rows).astype(np.float32), lost
+
+def _rows(tower: Tower, texts: Sequence[str], budget: int = BUDGET) -> tuple[Floats, Lost]:
+    """float32[n, d]: the vectors of texts by a tower, and what was cut of them."""
+    if not texts:
+        return np.zeros((0, tower.dimension), np.float32), Lost()
+    if tower.late is not None:
+        return late.encoded(tower, texts, budget), Lost()
+    tokens, lost = towers.prepared(tower, texts)
+    with workers(tower.forwards, budget) as run:
+        return np.stack(run(tokens, lambda count: None).rows).astype(np.float32), lost
 
 
 class Approximate:

@@ -30,6 +30,7 @@ class Tokens(NamedTuple):
     ids: NDArray[np.int32]  # int32[T]
     bounds: NDArray[np.int64]  # int64[n + 1]: text i has the tokens bounds[i] to bounds[i + 1] - 1
     types: NDArray[np.int32] | None = None  # int32[T]: 0 or 1, the text of a pair; None if all are 0
+    parts: NDArray[np.int32] | None = None  # int32[T]: what a token is pooled for; -1 for nothing
 
 
 class Lost(NamedTuple):
@@ -140,7 +141,8 @@ def select(tokens: Tokens, rows: NDArray[np.int64]) -> Tokens:
     bounds = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
     # token t of the selection is at t + (start of its text in `tokens` - start of that text in the selection)
     places = np.arange(bounds[-1]) + np.repeat(tokens.bounds[rows] - bounds[:-1], lengths)
-    return Tokens(tokens.ids[places], bounds, None if tokens.types is None else tokens.types[places])
+    marks = [None if values is None else values[places] for values in (tokens.types, tokens.parts)]
+    return Tokens(tokens.ids[places], bounds, *marks)
 
 
 def joined(parts: Sequence[Tokens]) -> Tokens:
@@ -149,8 +151,12 @@ def joined(parts: Sequence[Tokens]) -> Tokens:
     pairs = zip(parts, offsets, strict=False)
     bounds = np.concatenate([np.zeros(1, np.int64), *(part.bounds[1:] + offset for part, offset in pairs)])
     types = [part.types for part in parts if part.types is not None]
+    marks = [part.parts for part in parts if part.parts is not None]
     return Tokens(
-        np.concatenate([part.ids for part in parts]), bounds, np.concatenate(types) if types else None
+        np.concatenate([part.ids for part in parts]),
+        bounds,
+        np.concatenate(types) if types else None,
+        np.concatenate(marks) if marks else None,
     )
 
 

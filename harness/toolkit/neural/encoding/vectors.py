@@ -45,21 +45,22 @@ class _File(NamedTuple):
     each: int = 1  # the number of texts that share one row of the file
 
 
-def _files(texts: int, dimension: int, stored: str) -> list[_File]:
+def _files(texts: int, dimension: int, stored: str, start: int = 0) -> list[_File]:
+    """The files of `texts` texts, of which the first has the number `start`."""
     files = [_File(VECTORS, (texts, dimension), _STORED[stored]), _File(POSITIONS, (texts,), np.dtype("<i8"))]
     if stored == "int8":
-        groups = -(-texts // int8.GROUP)
+        groups = -(-(start + texts) // int8.GROUP) - start // int8.GROUP
         files.append(_File(_SCALES, (texts,), np.dtype("<f4")))
         files.append(_File(_NEIGHBOURS, (groups, 2), np.dtype("<i4"), int8.GROUP))
     return files
 
 
-def writer(folder: Path, texts: int, dimension: int, stored: str = "fp32") -> Write:
+def writer(folder: Path, texts: int, dimension: int, stored: str = "fp32", start: int = 0) -> Write:
     """A `Write` that puts the rows of each shard at their places in the files of the vectors. If an earlier
     run left these files whole, their content is kept. fp16 loses nothing of vectors that were computed in
-    bf16: it has 11 significant bits, bf16 has 8. In int8, each shard must begin at a multiple of
-    `int8.GROUP`."""
-    put = _putting(folder, _files(texts, dimension, stored))
+    bf16: it has 11 significant bits, bf16 has 8. In int8, no two shards may begin within the same
+    `int8.GROUP` texts, counted from 0. `start` is the number of the first text, for a part."""
+    put = _putting(folder, _files(texts, dimension, stored, start), start)
 
     def write(shard: Shard) -> None:
         rows = np.asarray(shard.rows, np.float32).reshape(len(shard.positions), dimension)
@@ -68,7 +69,8 @@ def writer(folder: Path, texts: int, dimension: int, stored: str = "fp32") -> Wr
             _refuse_strange(rows, rows, shard.positions, stored)
             arrays[VECTORS], arrays[_SCALES] = int8.scaled(rows)
             read_back = int8.Scaled(arrays[VECTORS], arrays[_SCALES])[:]
-            groups = [slice(start, start + int8.GROUP) for start in range(0, len(rows), int8.GROUP)]
+            places = (shard.first + len(rows)) // int8.GROUP - shard.first // int8.GROUP  # before the next
+            groups = [slice(g * int8.GROUP, (g + 1) * int8.GROUP) for g in range(max(1, places))]
             neighbours = [int8.neighbours(rows[group], read_back[group]) for group in groups]
             arrays[_NEIGHBOURS] = np.array(neighbours, np.int32).reshape(len(groups), 2)
         else:
@@ -92,7 +94,9 @@ def join(parts: Sequence[IndexPart], folder: Path, texts: int, stored: str) -> N
                 put(file.name, part.start + start * file.each, rows[start : start + ROWS])
 
 
-def _putting(folder: Path, files: Sequence[_File]) -> Callable[[str, int, NDArray[Any]], None]:
+def _putting(
+    folder: Path, files: Sequence[_File], begin: int = 0
+) -> Callable[[str, int, NDArray[Any]], None]:
     """A function that puts values into one of the files. It takes the name of the file, the number of the
     first text, and the values. The marks of finished shards are removed unless all files are whole."""
     if not all(_fits(folder / file.name, file.shape, file.dtype) for file in files):
@@ -103,7 +107,8 @@ def _putting(folder: Path, files: Sequence[_File]) -> Callable[[str, int, NDArra
     def put(name: str, first: int, values: NDArray[Any]) -> None:
         file = by_name[name]
         width = int(np.prod(file.shape[1:])) * file.dtype.itemsize
-        _put(folder / name, offsets[name] + first // file.each * width, values.astype(file.dtype, copy=False))
+        row = first // file.each - begin // file.each
+        _put(folder / name, offsets[name] + row * width, values.astype(file.dtype, copy=False))
 
     return put
 
