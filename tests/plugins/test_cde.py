@@ -87,7 +87,7 @@ def expected(given, order, without_prompt=True):
     return context.numpy(), torch.stack(documents).numpy(), torch.stack(queries).numpy()
 
 
-@pytest.mark.parametrize("without_prompt", [True, False])
+@pytest.mark.parametrize("without_prompt", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_both_stages_are_those_of_the_published_format(tmp_path, without_prompt):
     given = tiny_cde.written(tmp_path / "m", pool_ignore_instruction_tokens=without_prompt)
     corpus, cde = texts(CORPUS), method(given, seed=5)

@@ -1,14 +1,14 @@
 """Contextual embedders by service: a document's passages are sent together, split and kept as stated."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from stand_in_service import contextual, standing_in
 
 from harness import testing
-from harness.collection import context_additions, corpus
-from harness.collection.composed_texts import View
 from harness.errors import HarnessError
-from harness.types import Addition, Card, Document, Inputs, Passage
+from harness.testing.texts import MemoryTexts
 
 pytest.importorskip("httpx")
 pytestmark = pytest.mark.extras
@@ -17,38 +17,23 @@ from harness.toolkit.services import Client, Service  # noqa: E402
 from harness_language_models import EmbeddingParams  # noqa: E402
 from harness_language_models.embedding import Embedding  # noqa: E402
 
-DOCUMENTS = (
-    Document("a", "Ann", (Passage("a0", "Ann came."), Passage("a1", "She left.", False), Passage("a2", "So."))),
-    Document("b", "", (Passage("b0", ""), Passage("b1", "It failed."))),
-    Document("c", "None here", (Passage("c0", "no candidate", False),)),
-)  # fmt: skip
 A, B = ["Ann", "Ann came.", "She left.", "So."], [" ", "It failed."]
 
 
-class Source:
-    def card(self):
-        return Card("en", "test")
+class Titled(MemoryTexts):
+    """A corpus whose documents have their titles before them, as with `context: [titles]`."""
 
-    def inputs(self, part):
-        return Inputs({})
-
-    def documents(self):
-        return iter(DOCUMENTS)
-
-
-class Titles:
-    def augment(self, documents):
-        return (Addition(document.title) for document in documents)
+    def documents(self, start=0, stop=None):
+        for document in super().documents(start, stop):
+            yield document._replace(prefixes=(document.title,) if document.title else ())
 
 
 @pytest.fixture
 def read(tmp_path):
-    for name in ("corpus", "titles", "store"):
-        (tmp_path / name).mkdir()
-    corpus.write(Source(), tmp_path / "corpus", lambda done, total: None)
-    written = corpus.Corpus(tmp_path / "corpus")
-    context_additions.write(Titles(), written, tmp_path / "titles", lambda done, total: None)
-    return View(written, [context_additions.Additions(tmp_path / "titles")], "passage")
+    (tmp_path / "store").mkdir()
+    every = ("Ann came.", "She left.", "So.", "", "It failed.", "no candidate")
+    titles, numbers = ("Ann",) * 3 + ("",) * 3, np.array([0, 0, 0, 1, 1, 2])
+    return Titled(every, titles, np.array([0, 2, 3, 4]), "en", "passage", 4, numbers)
 
 
 def unit(rows):
@@ -147,8 +132,8 @@ def test_a_killed_run_and_a_budget_keep_what_was_answered(tmp_path, read, monkey
 
 def test_documents_as_units_are_texts_alone(tmp_path, read):
     with standing_in() as service:
-        indexed(tmp_path, service, View(read.corpus, [], "document"), "voyage")
-    assert [body["inputs"] for body in service.asked] == [[["Ann came.\nShe left.\nSo."], ["It failed."]]]
+        indexed(tmp_path, service, replace(read, unit="document"), "voyage")
+    assert [body["inputs"] for body in service.asked] == [[["Ann came."], ["So."], [" "], ["It failed."]]]
 
 
 @pytest.mark.slow

@@ -17,11 +17,13 @@ SETTINGS = {  # as the published config.json has them, but for the sizes
 SIZE, SOFT = 12, 8
 
 
-def written(folder: Path, seed: int = 3, **settings: object) -> dict[str, str]:
+def written(folder: Path, **settings: object) -> dict[str, str]:
     """The parameters `model` and `backbone`."""
     import safetensors.torch
     import torch
     import transformers
+
+    from harness_cde.network import Model
 
     backbone, model = folder / "backbone", folder / "model"
     for path in (backbone, model):
@@ -34,25 +36,10 @@ def written(folder: Path, seed: int = 3, **settings: object) -> dict[str, str]:
         bos_token_id=1, eos_token_id=2, cls_token_id=1, sep_token_id=2,
     )  # fmt: skip
     config.save_pretrained(backbone)
-    torch.manual_seed(seed)
-    tensors: dict[str, torch.Tensor] = {}
-    for name in ("first_stage_model.embedder", "second_stage_model.backbone"):
-        tensors |= {
-            f"{name}.{key}": t for key, t in transformers.ModernBertModel(config).state_dict().items()
-        }
-    for name, out in (
-        ("first_stage_model.mlp", SIZE),
-        ("second_stage_model.prompt_projection", SIZE * SOFT),
-        ("second_stage_model.output_projection", SIZE),
-    ):
-        for layer, width in (("0", SIZE), ("2", out)):
-            tensors |= {
-                f"{name}.{layer}.weight": torch.empty(width, SIZE),
-                f"{name}.{layer}.bias": torch.empty(width),
-            }
+    torch.manual_seed(3)
     tensors = {  # large enough that no part may be left out unnoticed
         name: torch.randn_like(tensor) * 0.4 + (1.0 if "norm" in name else 0.0)
-        for name, tensor in tensors.items()
+        for name, tensor in Model(config, SETTINGS).state_dict().items()
     }
     safetensors.torch.save_file(tensors, model / "model.safetensors")
     (model / "config.json").write_text(json.dumps({**SETTINGS, "embedder": str(backbone), **settings}))
