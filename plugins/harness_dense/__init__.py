@@ -66,8 +66,10 @@ class DenseParams:
         "again; false saves their disk space",
     )
     device: Literal["auto", "cpu", "cuda"] = param("auto", "where the model and a faiss index run")
-    backend: Literal["auto", "torch", "openvino", "onnx"] = param(
-        "auto", "the library that runs the model; auto: torch, or onnx if the folder has only ONNX files"
+    backend: Literal["auto", "torch", "openvino", "onnx", "numpy"] = param(
+        "auto",
+        "the library that runs the model; auto: torch, onnx if the folder has only ONNX files, or numpy for "
+        "static embeddings",
     )
     search: Literal["exact"] | Faiss = param(
         "exact", "how the nearest vectors are found: exact, or a faiss index by its name"
@@ -115,7 +117,7 @@ def libraries_by_param(params: DenseParams) -> Mapping[str, Sequence[str]]:
     compare vectors to `search`. Because the latter change only the search, a new version of numba encodes
     nothing again."""
     torch = ("torch", "transformers")
-    backends = {"openvino": ("openvino", *torch), "onnx": ("onnxruntime",)}
+    backends = {"openvino": ("openvino", *torch), "onnx": ("onnxruntime",), "numpy": ("numpy",)}
     faiss = () if params.search == "exact" else ("faiss-cpu", "faiss-gpu")
     return {"backend": backends.get(params.backend, torch), "search": ("numba", *faiss)}
 

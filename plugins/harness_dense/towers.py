@@ -34,7 +34,7 @@ class Vectors:
     """A `Forward` of a network, its pooling, and the layers after pooling."""
 
     network: pooling.Network
-    how: str  # cls, mean, max or last: the way of pooling
+    how: str  # the way of pooling
     layers: Sequence[pooling.Step]
     unit: bool  # vectors of length 1
 
@@ -80,9 +80,15 @@ def _tower(params: DenseParams, model: Path | str, revision: str, prompt: str, l
             models.code(name, params.code_revision)  # downloads the code to where transformers looks for it
     layers = pooling.steps(encoder_folder.layers(at))
     unit = params.normalise is True or params.similarity == "cosine"
-    tokeniser = tokens.load(inner, params.trust_remote_code, params.code_revision)
+    if params.backend == "numpy":
+        from harness_dense import static
+
+        tokeniser = static.tokeniser(inner)
+    else:
+        tokeniser = tokens.load(inner, params.trust_remote_code, params.code_revision)
     body, head = _networks(params, at, inner, tokeniser.padding)
-    forwards = [Vectors(network, params.pooling, [*head, *layers], unit) for network in body]
+    how = "mean-in-order" if (params.backend, params.pooling) == ("numpy", "mean") else params.pooling
+    forwards = [Vectors(network, how, [*head, *layers], unit) for network in body]
     return Tower(tokeniser, prompt, length, described.lower, "none", forwards)
 
 
@@ -95,6 +101,10 @@ def _networks(
 
         exported = Exported(at)
         return [exported] * hardware.threads(), []
+    if params.backend == "numpy":
+        from harness_dense.static import network
+
+        return [network(inner)] * hardware.threads(), []
     from harness_dense import checkpoint
 
     return checkpoint.networks(params, inner, padding)

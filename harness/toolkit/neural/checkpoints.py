@@ -134,9 +134,11 @@ def load(
     auto = _network(folder, kind)
     if code_revision is not None:  # only auto classes take this option
         options["code_revision"] = code_revision
+    settings = model_folder.read(folder / "config.json") or {}
     if (unstated := model_folder.unstated_type(folder)) is not None:
-        settings = model_folder.read(folder / "config.json")
         options["config"] = transformers.AutoConfig.for_model(unstated, **settings)
+    elif not trust_remote_code and (translated := model_folder.translated(settings)) is not None:
+        options["config"] = transformers.AutoConfig.for_model("nomic_bert", **translated)
     with quiet(), _readable(folder) as readable:
         try:
             model, report = auto.from_pretrained(

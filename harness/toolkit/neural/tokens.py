@@ -62,6 +62,8 @@ class Tokeniser(NamedTuple):
     single: Template
     pair: Template
     padding: int  # the id that fills a padded batch
+    unknown: int | None = None  # a token that is left out, after a text is cut
+    letters: int | None = None  # first, a text is cut to so many letters for each token that is read
 
 
 def load(folder: Path, trust_remote_code: bool = False, code_revision: str | None = None) -> Tokeniser:
@@ -95,13 +97,16 @@ def tokenise(
     room = length - template.added
     if room < 1:
         raise HarnessError(f"length: {length} tokens leave no room for the text; raise 'length'")
-    firsts = [
-        encoding.ids for encoding in tokeniser.backend.encode_batch_fast(texts, add_special_tokens=False)
-    ]
-    others: list[list[int]] = [[]] * len(firsts)
-    if seconds is not None:
-        encoded = tokeniser.backend.encode_batch_fast(seconds, add_special_tokens=False)
-        others = [encoding.ids for encoding in encoded]
+    most = None if tokeniser.letters is None else length * tokeniser.letters
+
+    def ids_of(texts: Sequence[str]) -> list[list[int]]:
+        encoded = tokeniser.backend.encode_batch_fast(
+            [text[:most] for text in texts], add_special_tokens=False
+        )
+        return [encoding.ids for encoding in encoded]
+
+    firsts = ids_of(texts)
+    others: list[list[int]] = [[]] * len(firsts) if seconds is None else ids_of(seconds)
     ids: list[int] = []
     types: list[int] = []
     bounds = np.zeros(len(firsts) + 1, np.int64)
@@ -113,7 +118,10 @@ def tokenise(
             a, b = longest_first(len(first), len(second), room)
             first, second = first[:a], second[:b]
         lost = whole - len(first) - len(second)
-        texts_cut, tokens_lost = texts_cut + (lost > 0), tokens_lost + lost
+        texts_cut += lost > 0 or (most is not None and len(texts[i]) > most)
+        tokens_lost += lost
+        if (unknown := tokeniser.unknown) is not None:
+            first, second = ([token for token in part if token != unknown] for part in (first, second))
         ids += (*template.before, *first, *template.between, *second, *template.after)
         bounds[i + 1] = len(ids)
         if any(template.types):

@@ -37,7 +37,7 @@ def _table() -> dict[str, Published]:
 
 PUBLISHED = _table()
 NAMES = tuple(PUBLISHED)
-GATED = {"naver/splade-v3-doc"}
+GATED = {"naver/splade-v3-doc", "google/embeddinggemma-300m"}
 MOVED = {f"cross-encoder/ms-marco-MiniLM-L-{n}-v2": f"cross-encoder/ms-marco-MiniLM-L{n}-v2" for n in (2, 4)}
 
 

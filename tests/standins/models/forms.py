@@ -51,6 +51,45 @@ QWEN3 = {
     **DECODER, "model_type": "qwen3", "head_dim": 16, "max_position_embeddings": 32768, "rope_theta": 1000000,
     "attention_bias": False, "tie_word_embeddings": True, "use_sliding_window": False,
 }  # fmt: skip
+MODERNBERT = {  # more layers than the others: the first, fourth ... read the whole text, the others 64 tokens each way
+    "model_type": "modernbert", "attention_bias": False, "attention_dropout": 0.0, "bos_token_id": 257,
+    "classifier_pooling": "mean", "cls_token_id": 257, "decoder_bias": True, "deterministic_flash_attn": False,
+    "embedding_dropout": 0.0, "eos_token_id": 258, "global_attn_every_n_layers": 3, "global_rope_theta": 160000.0,
+    "hidden_activation": "gelu", "hidden_size": HIDDEN, "initializer_cutoff_factor": 2.0, "intermediate_size": 48,
+    "layer_norm_eps": 1e-5, "local_attention": 128, "local_rope_theta": 10000.0, "max_position_embeddings": 8192,
+    "mlp_bias": False, "norm_bias": False, "norm_eps": 1e-5, "num_attention_heads": HEADS, "num_hidden_layers": 5,
+    "pad_token_id": 259, "position_embedding_type": "absolute", "reference_compile": False, "sep_token_id": 258,
+}  # fmt: skip
+NOMIC = {
+    "model_type": "nomic_bert", "activation_function": "swiglu", "attn_pdrop": 0.0, "causal": False,
+    "auto_map": {
+        "AutoConfig": "nomic-ai/nomic-bert-2048--configuration_hf_nomic_bert.NomicBertConfig",
+        "AutoModel": "nomic-ai/nomic-bert-2048--modeling_hf_nomic_bert.NomicBertModel",
+    },
+    "layer_norm_epsilon": 1e-12, "max_trained_positions": 2048, "mlp_fc1_bias": False, "mlp_fc2_bias": False,
+    "n_embd": HIDDEN, "n_head": HEADS, "n_inner": INNER, "n_layer": LAYERS, "n_positions": 8192, "prenorm": False,
+    "qkv_proj_bias": False, "rotary_emb_base": 1000, "rotary_emb_fraction": 1.0, "rotary_emb_interleaved": False,
+    "rotary_emb_scale_base": None, "rotary_scaling_factor": None, "type_vocab_size": 2, "use_rms_norm": False,
+}  # fmt: skip
+GTE = {
+    **{name: BERT[name] for name in BERT if name not in ("attention_probs_dropout_prob", "type_vocab_size")},
+    "attention_probs_dropout_prob": 0.0, "layer_norm_type": "layer_norm", "logn_attention_scale": False,
+    "layer_norm_eps": 1e-12, "max_position_embeddings": 8192, "model_type": "gte", "pack_qkv": True,
+    "pad_token_id": 1, "position_embedding_type": "rope", "rope_scaling": None, "rope_theta": 160000,
+    "type_vocab_size": 1, "unpad_inputs": "true", "use_memory_efficient_attention": "true",
+    "auto_map": {
+        "AutoConfig": "configuration_hf_alibaba_nlp_gte.GteConfig",
+        "AutoModel": "modeling_hf_alibaba_nlp_gte.GteModel",
+    },
+}  # fmt: skip
+GEMMA = {
+    **{name: DECODER[name] for name in DECODER if name not in ("hidden_act", "use_cache")},
+    "model_type": "gemma3_text", "attention_bias": False, "attn_logit_softcapping": None, "bos_token_id": 2,
+    "eos_token_id": 1, "final_logit_softcapping": None, "head_dim": 16, "hidden_activation": "gelu_pytorch_tanh",
+    "layer_types": ["sliding_attention", "full_attention"], "max_position_embeddings": 2048,
+    "num_key_value_heads": 1, "pad_token_id": 0, "query_pre_attn_scalar": 16, "rope_local_base_freq": 10000.0,
+    "rope_scaling": None, "rope_theta": 1000000.0, "sliding_window": 257, "use_bidirectional_attention": True,
+}  # fmt: skip
 ONE_LABEL = {"id2label": {"0": "LABEL_0"}, "label2id": {"LABEL_0": 0}}
 SCORER = {**ONE_LABEL, "sbert_ce_default_activation_function": "torch.nn.modules.linear.Identity"}
 ERNIE = {**BERT, **PADDED, "model_type": "ernie", "task_type_vocab_size": 3, "use_task_id": False}
@@ -121,6 +160,30 @@ def _decoder(
     return Form(architecture, shapes, config, tokeniser, dtype=dtype)
 
 
+def _layers(name: str, parts: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+    return {f"{name}.{layer}.{part}": parts[part] for layer in range(LAYERS) for part in parts}
+
+
+_NORM = {"weight": (HIDDEN,), "bias": (HIDDEN,)}
+_WORDS = {"embeddings.word_embeddings.weight": (len(tiny_models.VOCABULARY), HIDDEN)}
+_NOMIC = {  # as nomic-bert-2048 names them
+    **_WORDS, "embeddings.token_type_embeddings.weight": (2, HIDDEN), **_under("emb_ln", _NORM),
+    **_layers("encoder.layers", {
+        "attn.Wqkv.weight": (3 * HIDDEN, HIDDEN), "attn.out_proj.weight": (HIDDEN, HIDDEN),
+        "mlp.fc11.weight": (INNER, HIDDEN), "mlp.fc12.weight": (INNER, HIDDEN), "mlp.fc2.weight": (HIDDEN, INNER),
+        **_under("norm1", _NORM), **_under("norm2", _NORM),
+    }),
+}  # fmt: skip
+_GTE = {  # as Alibaba-NLP/new-impl names them
+    "embeddings.word_embeddings.weight": (tokenisers.SIZES["xlmr"], HIDDEN),
+    "embeddings.token_type_embeddings.weight": (1, HIDDEN), **_under("embeddings.LayerNorm", _NORM),
+    **_layers("encoder.layer", {
+        **_under("attention.qkv_proj", {"weight": (3 * HIDDEN, HIDDEN), "bias": (3 * HIDDEN,)}),
+        **_under("attention.o_proj"), **_under("attn_ln", _NORM), **_under("mlp_ln", _NORM),
+        "mlp.up_gate_proj.weight": (2 * INNER, HIDDEN),
+        **_under("mlp.down_proj", {"weight": (HIDDEN, INNER), "bias": (HIDDEN,)}),
+    }),
+}  # fmt: skip
 _HEADS_OF_ANCE = {
     **_under("embeddingHead"), **_under("norm", {"weight": (HIDDEN,), "bias": (HIDDEN,)}),
     **_under("classifier.dense"), **_under("classifier.out_proj", {"weight": (2, HIDDEN), "bias": (2,)}),
@@ -178,6 +241,13 @@ FORMS = {
         {**DECODER, "model_type": "mistral", "bos_token_id": 1, "eos_token_id": 2, "max_position_embeddings": 32768,
          "rope_theta": 10000.0, "sliding_window": 4096, "tie_word_embeddings": False}, "mistral", "float16",
     ),
+    "modernbert": Form("ModernBertModel", "ModernBertModel", MODERNBERT, "modernbert"),
+    "modernbert-half": Form("ModernBertModel", "ModernBertModel", MODERNBERT, "modernbert", dtype="float16"),
+    "modernbert-bf16": Form("ModernBertModel", "ModernBertModel", MODERNBERT, "modernbert", dtype="bfloat16"),
+    "nomic": Form("NomicBertModel", "", NOMIC, "wordpiece", more=_NOMIC),
+    "gte": Form("GteModel", "", GTE, "xlmr", more=_GTE),
+    "gemma": Form("Gemma3TextModel", "Gemma3TextModel", GEMMA, "gemma"),
+    "xlmr-half": Form("XLMRobertaModel", "XLMRobertaModel", XLMR, "xlmr", dtype="float16"),
     "qwen3-embedding": _decoder("Qwen3ForCausalLM", "Qwen3Model", QWEN3, "qwen-ending"),
     "qwen3": _decoder("Qwen3ForCausalLM", "Qwen3ForCausalLM", QWEN3),
     "qwen2": _decoder(
@@ -202,10 +272,13 @@ SHORT = (
     (r"google-bert/.*", {"do_lower_case": False, "model_max_length": 512}),
     (r"hfl/.*", {"init_inputs": []}),
 )
-CLS = re.compile(r".*(tas-b|mpnet-base-dot|bge-|gte-\w+-zh).*")
-UNNORMALISED = re.compile(r".*(tas-b|-dot-v|bge-small-zh|jina-).*")
+CLS = re.compile(r".*(tas-b|mpnet-base-dot|bge-|gte-\w+-zh|gte-modern|granite|arctic).*")
+UNNORMALISED = re.compile(r".*(tas-b|-dot-v|bge-small-zh|jina-|gte-modern).*")
 LENGTHS = {"all-MiniLM-L6-v2": 256, "all-MiniLM-L12-v2": 128, "all-mpnet-base-v2": 384}
-LENGTHS |= {"e5-mistral-7b-instruct": 4096}
+LENGTHS |= {"e5-mistral-7b-instruct": 4096, "embeddinggemma-300m": 2048}
+LENGTHS |= {"modernbert-embed-base": 8192, "nomic-embed-text-v1.5": 8192}
+LENGTHS |= {f"granite-embedding-{size}english-r2": 8192 for size in ("", "small-")}
+STATIC = 16  # numbers of a static vector
 
 
 def write(row: Published, folder: Path) -> None:
@@ -213,6 +286,8 @@ def write(row: Published, folder: Path) -> None:
     folder.mkdir(parents=True)
     if row.form in FORMS:
         _network(row, folder)
+    elif row.form in ("model2vec", "static"):
+        _static(row, folder)
     towers = {Path(name).parts[0] for name in row.files if "_0_MLMTransformer/" in name}
     for tower in towers:  # the other one's, below this one's
         side = tower.partition("_")[0]
@@ -229,6 +304,9 @@ def write(row: Published, folder: Path) -> None:
             _save_torch({part: _random(f"{row.name} {name}", part, shapes[part]) for part in shapes}, path)
         elif (content := _settings(row, name)) is not None:
             as_json(path, content)
+        elif name.endswith("_Dense/model.safetensors"):
+            shape = (INNER, HIDDEN) if name.startswith("2_") else (HIDDEN, INNER)
+            _weights({"linear.weight": _random(row.name, name, shape)}, path.parent, [path.name], False)
         else:
             path.write_text("raise SystemExit('the made-up file of a stand-in was run')\n", encoding="utf-8")
     for path in [path for path in folder.rglob("*") if path.is_file()]:
@@ -322,10 +400,29 @@ def _save_torch(values: Mapping[str, Tensor], path: Path, old: bool = False) -> 
     torch.save(OrderedDict(values), path, _use_new_zipfile_serialization=not old)
 
 
+def _static(row: Published, folder: Path) -> None:
+    """A table of vectors beside a tokenizer."""
+    inner = folder if row.form == "model2vec" else folder / "0_StaticEmbedding"
+    tokenisers.write("wordpiece", inner, 512, {})
+    name = "embeddings" if row.form == "model2vec" else "embedding.weight"
+    table = _random(row.name, name, (tokenisers.SIZES["wordpiece"], STATIC))
+    _weights({name: table}, inner, ["model.safetensors"], False)
+    if row.form == "model2vec":
+        config = {
+            "architectures": ["StaticModel"],
+            "apply_pca": STATIC,
+            "hidden_dim": STATIC,
+            "seq_length": 1000000,
+        }
+        as_json(folder / "config.json", {"model_type": "model2vec", **config, "normalize": True})
+
+
 def _shapes(kind: str, config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
     import torch
     import transformers
 
+    if not kind:  # all are named in the form
+        return {}
     network = getattr(transformers, kind)
     known = {
         name: value
@@ -358,8 +455,13 @@ def _settings(row: Published, name: str) -> Any:
         sparse = "sentence_transformers.sparse_encoder.models."
         dense = "sentence_transformers.models."
         kinds = [("", f"{sparse}MLMTransformer"), ("1_SpladePooling", f"{sparse}SpladePooling")]
+        if row.form in ("model2vec", "static"):
+            kinds = [("." if row.form == "model2vec" else "0_StaticEmbedding", f"{dense}StaticEmbedding")]
+            kinds += [("1_Normalize", f"{dense}Normalize")] if row.form == "model2vec" else []
         if "1_Pooling/config.json" in row.files:
             kinds = [("", f"{dense}Transformer"), ("1_Pooling", f"{dense}Pooling")]
+            layers = sorted({Path(name).parts[0] for name in row.files if "_Dense/" in name})
+            kinds += [(layer, f"{dense}Dense") for layer in layers]
             kinds += [] if UNNORMALISED.fullmatch(row.name) else [("2_Normalize", f"{dense}Normalize")]
         return [
             {"idx": i, "name": str(i), "path": path, "type": kind} for i, (path, kind) in enumerate(kinds)
@@ -371,6 +473,15 @@ def _settings(row: Published, name: str) -> Any:
         return {
             "word_embedding_dimension": HIDDEN,
             **{f"pooling_mode_{mode}": mode == chosen for mode in modes},
+        }
+    if name.endswith("_Dense/config.json"):
+        sizes = (HIDDEN, INNER) if name.startswith("2_") else (INNER, HIDDEN)
+        identity = "torch.nn.modules.linear.Identity"
+        return {
+            "in_features": sizes[0],
+            "out_features": sizes[1],
+            "bias": False,
+            "activation_function": identity,
         }
     if name.endswith("SpladePooling/config.json"):
         return {"pooling_strategy": "max", "activation_function": "relu", "word_embedding_dimension": None}
