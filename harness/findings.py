@@ -18,7 +18,7 @@ Kind: TypeAlias = Literal["table", "line", "bar", "point", "heat"]
 class Finding:
     """One entry of a leaderboard's `analyses`: a table, and how to draw it. A picture uses up to three
     columns: `x`, `y`, and `series`, which is shown by colour. In a `heat` map, `series` is the number in each
-    field."""
+    field. Points have intervals if there are columns `low` and `high`."""
 
     name: str  # unique in a leaderboard, such as `depth/condqa`
     title: str

@@ -124,6 +124,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--peer", action="store_true", help="also sentence-transformers over faiss")
     given = parser.parse_args()
+    given.model = Path(given.model) if Path(given.model).is_dir() else given.model
     facts = Facts("en", "en", "passage")
     full = resolve(DenseParams(model=given.model, stored="fp32", normalise=True), facts)
     rows, queries = made(Dense(full), given.data, given)

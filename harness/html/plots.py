@@ -243,10 +243,16 @@ def lying(x: str, y: str, series: str | None, kinds: int) -> dict[str, JSON]:
     return {**upright, "encoding": encoding, "height": {"step": 18 if kinds < 2 else 9}}
 
 
-def points(x: str, y: str, series: str | None) -> dict[str, JSON]:
-    """A scatter plot. Data: `x`, `y`, `series`."""
+def points(x: str, y: str, series: str | None, spread: bool = False) -> dict[str, JSON]:
+    """A scatter plot. Data: `x`, `y`, `series`; with `spread`, the ends `low` and `high` of
+    intervals, and `x` above 0."""
     encoding = {**_axes(x, y, "quantitative"), **_colour(series)}
-    return _spec(280, mark={"type": "point", "filled": True, "tooltip": True}, encoding=encoding)
+    if spread:  # of sizes, which differ by factors
+        encoding["x"]["scale"] = {"type": "log", "nice": False, "padding": EDGE}
+    ends = {"y": {**encoding["y"], "field": "low"}, "y2": {"field": "high"}}
+    rules = [{"mark": {"type": "rule", "opacity": 0.35}, "encoding": ends}] if spread else []
+    mark = {"type": "point", "filled": True, "tooltip": True}
+    return _spec(280, encoding=encoding, layer=[*rules, {"mark": mark}])
 
 
 def heat(x: str, y: str, value: str) -> dict[str, JSON]:
@@ -302,7 +308,11 @@ def analysis(finding: Finding) -> dict[str, JSON] | None:
             return filled(lying(*titles, len({item.get("series") for item in values})), values)
         return filled(bars(*titles), values)
     if finding.kind == "point":
-        return filled(points(*titles), values)
+        numbers = [item["x"] for item in values if isinstance(item["x"], int | float)]
+        spread = {"low", "high"} <= {*finding.columns} and min(numbers, default=0) > 0
+        for value, row in zip(values, finding.rows, strict=True) if spread else ():
+            value |= {end: row[finding.columns.index(end)] for end in ("low", "high")}
+        return filled(points(*titles, spread), values)
     words = any(isinstance(item["x"], str) for item in values)
     return filled(curves(*titles, "nominal" if words else "quantitative"), values)
 

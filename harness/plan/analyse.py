@@ -13,12 +13,13 @@ from harness.steps.analyse import Analyse, Analysed, Reporting, Trained
 from harness.steps.augment import Augment
 from harness.steps.combine import Combine
 from harness.steps.index import Index
-from harness.steps.record import Model, Ref, keyed, method_of
+from harness.steps.record import Method, Model, Ref, keyed, method_of
 from harness.steps.rerank import Rerank
 from harness.steps.results import Hits
 from harness.steps.search import Search
 from harness.steps.train import Train
 from harness.steps.validate import Validate
+from harness.types import JSON
 
 
 def steps(plan: Plan, rows: Sequence[Row], columns: Sequence[Column]) -> Iterator[Step]:
@@ -82,7 +83,7 @@ def _system(plan: Plan, row: Row) -> Analysed:
         retriever=keys.key(keyed(indexes[0].method)) if len(indexes) == 1 else None,
         reporting=tuple(Reporting(step.kind, step.method.name, id) for id, step in preparing),
         combine=record if isinstance(record, Combine) else None,
-        search=record.method.given if isinstance(record, Search) else None,
+        search=_params(record.method) if isinstance(record, Search) and record.rewritten is None else None,
         reranks=any(isinstance(plan.steps[id].record, Rerank) for id in ancestors),
         trained=_trained(plan, row.hits),
     )
@@ -104,8 +105,12 @@ def _trained(plan: Plan, hits: str) -> Trained | None:
         record = plan.steps[record.checkpoints[0].step].record
     assert isinstance(record, Train)
     method = record.method
-    params = {**method.params, **{bound.parameter: keyed(bound.value) for bound in method.bound}}
+    params = _params(method)
     settings = {
         "seed": record.seed, "draw": record.draw, "share": record.share, "queries": record.queries
     }  # fmt: skip
     return Trained(method.name, params, settings, record.take)
+
+
+def _params(method: Method) -> dict[str, JSON]:
+    return {**method.params, **{bound.parameter: keyed(bound.value) for bound in method.bound}}

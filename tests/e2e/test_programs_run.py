@@ -36,6 +36,10 @@ PROGRAMS = {
     "benchmarks/collections/run.py": Program("--passages 100 --queries 10"),
     "benchmarks/columnar/run.py": Program("--passages 100 --rounds 1"),
     "benchmarks/compare/run.py": Program("--systems 2 --datasets 1 --queries 20 --rounds 1"),
+    "benchmarks/compression/run.py": Program(
+        "data --model tiny --vectors 2000 --queries 4 --rounds 1 --peer",
+        ("torch", "sentence_transformers", "faiss"),
+    ),
     "benchmarks/coreference/run.py": Program("documents.jsonl --rounds 1"),
     "benchmarks/encode/memory.py": Program("--work new --passages 100", ("torch", "transformers")),
     "benchmarks/encode/run.py": Program(
