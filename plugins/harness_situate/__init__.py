@@ -40,7 +40,8 @@ PROMPTS = {"zh": ZH}  # English for all other languages
 class Situate:
     service: Service | None = param(None, "a chat model behind an address (docs/services.md)")
     model: Path | str | None = param(
-        None, "instead of a service, a causal language model that runs here: a folder, a hub id or package:..."
+        None,
+        "instead of a service, a causal language model that runs here: a folder or a hub id",
     )
     revision: str = param("auto", "the branch, tag or commit of a model of the hub")
     prompt: str = param(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -19,7 +19,8 @@ from harness_situate.augmenter import Answer
 from harness_situate.shared_prefix import Shared, attention
 
 ROWS = 64  # prompts that are answered together
-SCORES = 2**25  # attention scores of a head's prompts that are in memory at once: fewer prompts are read then
+PART = 8  # the most of them that are read together
+SCORES = 2**25  # the most attention scores of a layer, if that is possible with a single prompt
 NAME = "harness_shared_prefix"
 
 
@@ -81,18 +82,11 @@ class Local:
         device = self._params.device
         shared.begin(torch.tensor([width - len(end) for end in ends], device=device), width + most)
         first: list[torch.Tensor] = []
-        while sum(map(len, first)) < len(ends):
-            at = sum(map(len, first))
-            # the prompts of a part have nearly the same length, so little of it is padding
-            part = next(
-                ends[at:stop]
-                for stop in range(min(at + 8, len(ends)), at, -1)
-                if stop == at + 1 or (stop - at) * heads * (size := len(ends[stop - 1])) * (start + size) <= SCORES
-            )  # fmt: skip
-            size = len(part[-1])
-            shared.place(slice(at, at + len(part)), width - size, width)
-            padded = [[0] * (size - len(end)) + end for end in part]
-            first.append(self._forward(padded, [start - size + len(end) for end in part], shared))
+        for part in _parts([len(end) for end in ends], start, heads):
+            size = len(ends[part.stop - 1])
+            shared.place(part, width - size, width)
+            padded = [[0] * (size - len(end)) + end for end in ends[part]]
+            first.append(self._forward(padded, [start + len(end) - size for end in ends[part]], shared))
         logits = torch.cat(first)
         alive = torch.arange(len(ends), device=device)  # the rows of the cache, by prompt
         tokens: list[list[int]] = [[] for _ in ends]
@@ -115,7 +109,9 @@ class Local:
             places = [start + len(ends[i]) + step for i in alive.tolist()]
             logits = self._forward(chosen[:, None].tolist(), places, shared)
         decode = self._tokeniser.decode
-        return [(decode(row, skip_special_tokens=True).strip(), i not in done) for i, row in enumerate(tokens)]
+        return [
+            (decode(row, skip_special_tokens=True).strip(), i not in done) for i, row in enumerate(tokens)
+        ]
 
     def _forward(self, ids: list[list[int]], first: list[int], shared: Shared) -> torch.Tensor:
         """float[n, vocabulary]: the logits after each row of tokens, whose first tokens have these
@@ -130,7 +126,7 @@ class Local:
             logits_to_keep=1,
             shared=shared,
         )
-        return cast(torch.Tensor, output.logits[:, -1].float())
+        return cast("torch.Tensor", output.logits[:, -1].float())
 
     def _chosen(self, logits: torch.Tensor, generators: list[torch.Generator]) -> torch.Tensor:
         if not self._params.temperature:
@@ -164,6 +160,17 @@ def _common(ids: Sequence[Sequence[int]]) -> int:
     while same < most and len({row[same] for row in ids}) == 1:
         same += 1
     return same
+
+
+def _parts(lengths: Sequence[int], start: int, heads: int) -> Iterator[slice]:
+    """The prompts that are read together: of ascending, nearly the same length, so that little is padding."""
+    first = 0
+    for last, length in enumerate(lengths):
+        size = last + 1 - first
+        if size > PART or (size > 1 and size * heads * length * (start + length) > SCORES):
+            yield slice(first, last)
+            first = last
+    yield slice(first, len(lengths))
 
 
 def _generator(seed: int, text: str) -> torch.Generator:

@@ -23,14 +23,12 @@ class Asking:
     def write(self, groups: Sequence[Sequence[str]]) -> list[list[Answer]]:
         """The answers. The first prompt of each group is answered before the others are sent, so that the
         service has their common beginning in its cache."""
-        params = self._params
-        chats = [
-            [services.Chat((("user", text),), params.max_tokens, params.temperature, params.seed) for text in group]
-            for group in groups
-        ]  # fmt: skip
+        chats = [[self._chat(prompt) for prompt in group] for group in groups]
         firsts = iter(services.ask(self._client, [group[0] for group in chats if group]))
         others = iter(services.ask(self._client, [chat for group in chats for chat in group[1:]]))
-        replies = [
-            [next(others if i else firsts) for i in range(len(group))] for group in chats
-        ]  # fmt: skip
+        replies = [[next(others if i else firsts) for i in range(len(group))] for group in chats]
         return [[Answer(reply.text, reply.cut) for reply in group] for group in replies]
+
+    def _chat(self, prompt: str) -> services.Chat:
+        params = self._params
+        return services.Chat((("user", prompt),), params.max_tokens, params.temperature, params.seed)

@@ -5,18 +5,19 @@ from __future__ import annotations
 from typing import Any, cast
 
 import torch
-from transformers import DynamicCache
 
 from harness.plugin import HarnessError
 
 
-class Shared(DynamicCache):
-    """The keys and values of the tokens that all rows share, of a first call of the model with one row, and
-    of each row's own tokens. Keys are kept as columns, and all places are read, so that nothing is copied."""
+class Shared:
+    """A cache as transformers' models use it: the keys and values of the tokens that all rows share, which
+    the first call of the model reads as one row, and of each row's own tokens. Keys are kept as columns, and
+    all places are read, so that nothing is copied."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.prefix: list[tuple[torch.Tensor, torch.Tensor]] = []  # of each layer: [heads, d, P], [heads, P, d]
+        self.prefix: list[
+            tuple[torch.Tensor, torch.Tensor]
+        ] = []  # of each layer: [heads, d, P], [heads, P, d]
         self._own: list[tuple[torch.Tensor, torch.Tensor]] = []  # [rows, heads, d, T] and [rows, heads, T, d]
         self._padding = torch.zeros(0)  # int64[rows]: empty places before each row's own tokens
         self._length, self._rows, self._from, self._to = 0, slice(0), 0, 0
@@ -72,12 +73,14 @@ def attention(
     """The attention of transformers' interface. The query is [rows, heads, L, d]; `group` of its heads share
     one head of the keys."""
     rows, heads, length, size = query.shape
-    keys, values = shared.prefix[cast(int, module.layer_idx)]
+    keys, values = shared.prefix[cast("int", module.layer_idx)]
     count, _, start = keys.shape
     window, group = options.get("sliding_window"), heads // count
     total = start + (value.shape[2] if shared.is_read else 0)
     if any(options.get(name) is not None for name in ("softcap", "s_aux")) or (window and total > window):
-        raise HarnessError("model: 'situate' has no attention with windows, caps or sinks; take another model")
+        raise HarnessError(
+            "model: 'situate' has no attention with windows, caps or sinks; take another model"
+        )
     if not shared.is_read:
         key, value = key.repeat_interleave(group, 1), value.repeat_interleave(group, 1)
         attend = torch.nn.functional.scaled_dot_product_attention
