@@ -136,6 +136,7 @@ class Addition(NamedTuple):
     prefix: str = ""  # goes before every passage, and once before the whole document
     prefixes: tuple[str, ...] = ()  # one prefix per passage, or empty
     edits: tuple[tuple[Edit, ...], ...] = ()  # the edits of each passage in order, or empty
+    counts: Mapping[str, int] = {}  # of what the row reports, summed over all documents
 
 
 class Batch(NamedTuple):

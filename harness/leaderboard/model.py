@@ -123,7 +123,7 @@ class ContextCost(Struct, frozen=True):
     words_per_second: Number
 
 
-class ServiceCost(Struct, frozen=True):
+class ServiceCost(Struct, frozen=True, omit_defaults=True):
     """What a row's own steps requested from services. The price of `unsure` requests is unknown; each counts
     with the most that it may have cost."""
 
@@ -134,6 +134,7 @@ class ServiceCost(Struct, frozen=True):
     money: Number
     kept: Count  # answers that came from the store
     retries: dict[str, Count]  # by reason
+    cached_tokens: Count = 0  # of the input tokens: those that the services had in their caches
 
 
 class Cost(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -84,8 +84,8 @@ def _services(spent: Sequence[JSON]) -> ServiceCost:
     for item in spent:
         retries.update(item["retries"])
     counts = {
-        name: sum(item[name] for item in spent)
-        for name in ("requests", "unsure", "input_tokens", "output_tokens", "kept")
+        name: sum(item.get(name, 0) for item in spent)
+        for name in ("requests", "unsure", "input_tokens", "cached_tokens", "output_tokens", "kept")
     }
     money = round(sum(item["money"] for item in spent), 6)
     return ServiceCost(**counts, money=money, retries=dict(sorted(retries.items())))

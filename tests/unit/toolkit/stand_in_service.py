@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+import itertools
 import json
 import threading
 import time
@@ -40,6 +41,7 @@ class StandIn:
     most_at_once: int = 0
     at_once: int = 0
     usage: bool = True
+    caches: bool = False  # whether it tells how many of a prompt's first words it had read before
     url: str = ""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -60,6 +62,19 @@ def tokens(body: dict) -> int:
     grouped = [text for group in body.get("inputs", ()) for text in group]
     texts = grouped or body.get("input") or [message["content"] for message in body["messages"]]
     return sum(len(text.split()) for text in texts)
+
+
+def cached(body: dict, before: list[dict]) -> int:
+    """How many words of a question's text begin a question that was answered before."""
+
+    def words(body):
+        return body["messages"][-1]["content"].split()
+
+    matches = (
+        itertools.takewhile(lambda pair: pair[0] == pair[1], zip(words(body), words(b), strict=False))
+        for b in before
+    )
+    return max((len(list(match)) for match in matches), default=0)
 
 
 @contextlib.contextmanager
@@ -152,10 +167,12 @@ def standing_in(answer: Callable[[list[dict]], str] | None = None, **settings) -
                 settings, usage = {"data": data}, {"prompt_tokens": count, "total_tokens": count}
             else:
                 text = service.answer(body["messages"])
+                cut = len(text.split()) > body["max_tokens"]
+                text = " ".join(text.split()[: body["max_tokens"]]) if cut else text
                 choice = {
                     "index": 0,
                     "message": {"role": "assistant", "content": text},
-                    "finish_reason": "stop",
+                    "finish_reason": "length" if cut else "stop",
                 }
                 if body.get("logprobs"):
                     first = [{"token": text, "logprob": -0.1}, {"token": "no", "logprob": -2.5}]
@@ -169,6 +186,8 @@ def standing_in(answer: Callable[[list[dict]], str] | None = None, **settings) -
                     "completion_tokens": written,
                     "total_tokens": count + written,
                 }
+                if service.caches:
+                    usage["prompt_tokens_details"] = {"cached_tokens": cached(body, service.answered)}
             return {**settings, "usage": usage} if service.usage else settings
 
         def send(self, status, said, headers=None):
