@@ -41,6 +41,7 @@ from harness.types import (
     ANSWER_PATTERN,
     JSON,
     Addition,
+    Asked,
     Batch,
     Card,
     ColumnUnit,
@@ -107,15 +108,15 @@ _DEPRECATED: dict[str, str] = {}
 
 __all__ = [
     "ANSWER_PATTERN", "API", "CURRENT", "FILL", "JSON", "ROWS", "UNJUDGED", "Addition", "Analyser",
-    "Analysis", "AnalysisInput", "Batch", "Card", "Column", "ColumnUnit", "Combiner", "Command", "Context",
-    "ContractError", "Dataset", "Document", "Edit", "Examples", "Facts", "Finding", "Floats", "Form",
-    "HarnessError", "HeldTexts", "Hits", "IdSearcher", "Ideal", "IndexBytes", "IndexPart", "Inputs", "Ints",
-    "Judged", "Judgement", "Made", "Maker", "MakerInput", "Meant", "Measure", "Need", "NoLanguage",
-    "NoParams", "Official", "Part", "Parts", "Passage", "Pool", "Problem", "Problems", "Protocol", "Query",
-    "Reranker", "Rescore", "Retriever", "Rewriter", "Rewritten", "Searcher", "StepContext", "StoreError",
-    "Structure", "SystemRun", "TermSearcher", "TermStatistics", "Texts", "TrainedModel", "Trainer",
-    "Training", "TrainingSize", "Unit", "VectorSearcher", "View", "contracts", "exported_card", "functions",
-    "hookimpl", "judging", "nearest", "param", "shown_path", "unknown",
+    "Analysis", "AnalysisInput", "Asked", "Batch", "Card", "Column", "ColumnUnit", "Combiner", "Command",
+    "Context", "ContractError", "Dataset", "Document", "Edit", "Examples", "Facts", "Finding", "Floats",
+    "Form", "HarnessError", "HeldTexts", "Hits", "IdSearcher", "Ideal", "IndexBytes", "IndexPart", "Inputs",
+    "Ints", "Judged", "Judgement", "Made", "Maker", "MakerInput", "Meant", "Measure", "Need",
+    "NoLanguage", "NoParams", "Official", "Part", "Parts", "Passage", "Pool", "Problem", "Problems",
+    "Protocol", "Query", "Reranker", "Rescore", "Retriever", "Rewriter", "Rewritten", "Searcher",
+    "StepContext", "StoreError", "Structure", "SystemRun", "TermSearcher", "TermStatistics", "Texts",
+    "TrainedModel", "Trainer", "Training", "TrainingSize", "Unit", "VectorSearcher", "View", "contracts",
+    "exported_card", "functions", "hookimpl", "judging", "nearest", "param", "shown_path", "unknown",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:  # a type checker would take any name to exist
