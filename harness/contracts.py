@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from harness.types import (
     JSON,
     Addition,
+    Asked,
     Batch,
     Card,
     Document,
@@ -29,7 +30,9 @@ from harness.types import (
 )
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     from harness.collection.maker_input import MakerInput
     from harness.findings import Finding
@@ -334,6 +337,26 @@ class Fuser(Protocol):
 
     def combine(self, inputs: Sequence[Hits], depth: int, structure: Structure) -> Hits:
         """The combined hits, with at most `depth` hits per query. Each input is sorted best first."""
+        ...
+
+
+@runtime_checkable
+class LearningFuser(Fuser, Protocol):
+    """A combiner that learns a value of a parameter for each query. Its record names the parameter in
+    `learns`. Each query is handled by itself."""
+
+    def features(self, inputs: Sequence[Hits], structure: Structure, asked: Asked) -> NDArray[np.float64]:
+        """What can be seen of each query without judgements: float64[Q, F]."""
+        ...
+
+    def learn(
+        self, features: NDArray[np.float64], values: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> Mapping[str, JSON]:
+        """A model, from the score of each query (float64[Q, V]) with each value (float64[V], ascending)."""
+        ...
+
+    def predict(self, features: NDArray[np.float64], model: Mapping[str, JSON]) -> NDArray[np.float64]:
+        """The value for each query: float64[Q]. The harness takes the nearest one of `values`."""
         ...
 
 

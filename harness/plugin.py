@@ -41,6 +41,7 @@ from harness.types import (
     ANSWER_PATTERN,
     JSON,
     Addition,
+    Asked,
     Batch,
     Card,
     ColumnUnit,
@@ -108,10 +109,10 @@ _DEPRECATED: dict[str, str] = {}
 
 __all__ = [
     "ANSWER_PATTERN", "API", "CURRENT", "FILL", "JSON", "ROWS", "UNJUDGED", "Addition", "Analyser",
-    "Analysis", "AnalysisInput", "Batch", "Card", "Column", "ColumnUnit", "Combiner", "Command", "Context",
-    "ContractError", "Dataset", "Document", "Edit", "Examples", "Facts", "Finding", "Floats", "Form",
-    "HarnessError", "HeldTexts", "Hits", "IdSearcher", "Ideal", "IndexBytes", "IndexPart", "Inputs", "Ints",
-    "Judged", "Judgement", "Made", "Maker", "MakerInput", "Meant", "Measure", "Need", "NoLanguage",
+    "Analysis", "AnalysisInput", "Asked", "Batch", "Card", "Column", "ColumnUnit", "Combiner", "Command",
+    "Context", "ContractError", "Dataset", "Document", "Edit", "Examples", "Facts", "Finding", "Floats",
+    "Form", "HarnessError", "HeldTexts", "Hits", "IdSearcher", "Ideal", "IndexBytes", "IndexPart", "Inputs",
+    "Ints", "Judged", "Judgement", "Made", "Maker", "MakerInput", "Meant", "Measure", "Need", "NoLanguage",
     "NoParams", "Official", "Part", "Parts", "Passage", "Pool", "Problem", "Problems", "Protocol", "Query",
     "Reranker", "Rescore", "Retriever", "Rewriter", "Rewritten", "Searcher", "StepContext", "StoreError",
     "Structure", "SystemRun", "TermSearcher", "TermStatistics", "Texts", "TrainedModel", "Trainer",

@@ -179,9 +179,10 @@ class Reranker(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class Combiner(Record):
-    build: Build[Callable[[Any], contracts.Fuser | contracts.DeepFuser]] = Build()
+    build: Build[Callable[[Any], contracts.Fuser | contracts.DeepFuser | contracts.LearningFuser]] = Build()
     inputs: tuple[int, int | None] = (2, None)  # the least and the largest number of systems that it takes
     within: tuple[int, ...] = ()  # the numbers of the inputs that it has score further positions
+    learns: tuple[str, ...] = ()  # parameters for which it learns a value for each query, of two inputs
 
 
 @dataclass(frozen=True, kw_only=True)

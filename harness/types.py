@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -201,6 +201,15 @@ class Structure(NamedTuple):
     document_of: NDArray[np.int32]  # int32[N]: the document of each passage
     first: Ints  # int64[D + 1]: document d has the passages first[d] to first[d + 1] - 1
     candidate: NDArray[np.bool_]  # bool[N]
+
+
+class Asked(NamedTuple):
+    """The queries of a combiner's hits, as one that learns from queries sees them."""
+
+    texts: Sequence[str]
+    # float64[n] for each query: ln(1 + texts of the index / texts with the term) of each of its n terms, by
+    # the first input whose retriever has terms; None if no input's has
+    idf: Sequence[NDArray[np.float64]] | None
 
 
 class Pool(NamedTuple):

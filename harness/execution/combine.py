@@ -6,14 +6,14 @@ import dataclasses
 import functools
 import hashlib
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from harness.collection.judgements import excluded_positions
 from harness.collection.queries import Queries
-from harness.contracts import Searcher
+from harness.contracts import LearningFuser, Searcher, TermSearcher
 from harness.errors import ContractError
 from harness.execution import checked, folding, latency, rewrite
 from harness.execution.search import QUERIES
@@ -21,9 +21,11 @@ from harness.execution.task import Outcome, Task, Texts
 from harness.steps.combine import Combine, Mixing, Pick
 from harness.steps.texts import IndexedRetriever
 from harness.store import hits_files
-from harness.types import Hits, Rewritten, Unit
+from harness.types import Asked, Hits, Rewritten, Unit
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from harness.types import Ints
 
 ALL = slice(None)
@@ -31,22 +33,84 @@ REMEMBERED = 1 << 24  # scores that are remembered at most, of 12 bytes each
 
 
 def combine(step: Combine, task: Task) -> Outcome:
-    tuned, ids = step.tuned, task.queries(step.queries).ids
-    merged = combiner(step, task, None if tuned is None else tuned.parameter)
-    tuning = {"value": None, "folds": None} if tuned is None else task.read(tuned.choice).facts["tuning"]
-    folds = tuning["folds"] or [tuning["value"]]
-    value_of = np.array(folds, object)[folding.folds(ids, len(folds))]  # object[Q]
+    merged, values_of = _merged(step, task), _values(step, task, step.learned is not None)
+    ids = task.queries(step.queries).ids
     began = time.perf_counter()
-    hits = _by_query(value_of, {value: merged(value) for value in dict.fromkeys(folds)}, step.unit)
+    hits = _with_values(values_of(ALL), merged, step.unit)
     seconds = time.perf_counter() - began
     checked.check_only_found(hits, [task.hits(ref) for ref in step.hits], task.corpus(step.corpus))
     facts = hits_files.save(task.folder, hits, step.corpus, step.queries)
 
     def ask(query: int) -> Hits:
-        return merged(value_of[query], slice(query, query + 1))
+        rows = slice(query, query + 1)
+        return merged(values_of(rows)[0], rows)
 
     sample = latency.measured(task, len(ids), ask, seconds)
     return Outcome(facts, {"queries": len(hits.passages), "combine_seconds": seconds, **sample})
+
+
+def fixed(step: Combine, task: Task) -> Hits:
+    """The hits if each query had the value that is best for all, in the place of one learned for it."""
+    return _with_values(_values(step, task, False)(ALL), _merged(step, task), step.unit)
+
+
+def _merged(step: Combine, task: Task) -> Callable[..., Hits]:
+    return combiner(step, task, None if step.tuned is None else step.tuned.parameter)
+
+
+def _with_values(value_of: Any, merged: Callable[..., Hits], unit: Unit) -> Hits:
+    return _by_query(value_of, {value: merged(value) for value in dict.fromkeys(value_of.tolist())}, unit)
+
+
+def _values(step: Combine, task: Task, learned: bool) -> Callable[[slice], Any]:
+    """A function that gives the value of the tuned parameter for each query of some rows: object[q]."""
+    tuning = (
+        {"value": None, "folds": None} if step.tuned is None else task.read(step.tuned.choice).facts["tuning"]
+    )
+    folds = tuning["folds"] or [tuning["value"]]
+    fold_of = folding.folds(task.queries(step.queries).ids, len(folds))  # int64[Q]
+    if not learned:
+        return lambda rows: np.array(folds, object)[fold_of[rows]]
+    method, features = learner(step, task)
+    values = np.array(tuning["values"])
+
+    def nearest(rows: slice) -> Any:
+        seen = features(rows)
+        predicted = np.stack(
+            [method.predict(seen, model) for model in tuning["learned"]]
+        )  # float64[folds, q]
+        wanted = predicted[fold_of[rows], np.arange(len(seen))]
+        return values[np.abs(wanted[:, None] - values).argmin(axis=1)].astype(object)
+
+    return nearest
+
+
+def learner(step: Mixing[Any], task: Task) -> tuple[LearningFuser, Callable[[slice], NDArray[np.float64]]]:
+    """The combiner that learns, and a function that gives the features of the queries of some rows."""
+    method, planned = task.built(step.method), step.learned
+    if not isinstance(method, LearningFuser):
+        raise ContractError("its record says that it learns, but it is no harness.contracts.LearningFuser")
+    inputs, structure = [task.hits(ref) for ref in step.hits], task.corpus(step.corpus).structure()
+    queries, idf = task.queries(step.queries), None
+    if planned is not None and planned.terms is not None:
+        idf = _idf(_opened_again(task, planned.terms, queries).searcher, queries.texts)
+
+    def features(rows: slice) -> NDArray[np.float64]:
+        some = [each._replace(passages=each.passages[rows], scores=each.scores[rows]) for each in inputs]
+        return method.features(some, structure, Asked(queries.texts[rows], idf and idf[rows]))
+
+    return method, features
+
+
+def _idf(searcher: Searcher, texts: Sequence[str]) -> list[NDArray[np.float64]]:
+    """ln(1 + N / n) of each term of each text, where n of the N texts of the index have the term; 0 if none
+    has."""
+    if not isinstance(searcher, TermSearcher):
+        raise ContractError("a retriever says that it takes terms, but its searcher is no TermSearcher")
+    terms = searcher.terms(texts)
+    known = searcher.statistics([term for each in terms for term in each])
+    idf = np.where(known.texts > 0, np.log1p(known.all_texts / np.maximum(known.texts, 1)), 0.0)
+    return np.split(idf, np.cumsum([len(each) for each in terms])[:-1])
 
 
 def combiner(step: Mixing[Any], task: Task, parameter: str | None) -> Callable[..., Hits]:

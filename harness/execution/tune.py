@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.errors import HarnessError
 from harness.execution import folding
-from harness.execution.combine import combiner
+from harness.execution.combine import combiner, learner
 from harness.execution.task import Outcome, Task
 from harness.scoring import protocols, score
 from harness.scoring.score import Scored, judged_by, scores_of
@@ -24,7 +24,15 @@ def tune(step: Tune, task: Task) -> Outcome:
     """Try each value of one number of a combiner."""
     merged, values = combiner(step, task, step.parameter), step.values
     curve = _compared(step, task, list(values), lambda i: merged(values[i]), step.parameter)
-    return Outcome({"tuning": curve.facts}, {})
+    if step.learned is None:
+        return Outcome({"tuning": curve.facts}, {})
+    method, features = learner(step, task)
+    seen, scores = features(slice(None))[curve.queries], np.stack([one.values for one in curve.tried], axis=1)
+    models = [
+        dict(method.learn(seen[rows], np.array(values, np.float64), scores[rows]))
+        for rows in curve.learned_on
+    ]
+    return Outcome({"tuning": {**curve.facts, "learned": models}}, {})
 
 
 def trials(step: Trials, task: Task) -> Outcome:
@@ -44,6 +52,9 @@ class _Curve(NamedTuple):
     facts: dict[str, JSON]
     best: int  # the place of the best value
     of_folds: list[int] | None  # for each fold, the place of the value that is best on the others
+    queries: NDArray[np.int64]  # int64[S]: the number of each scored query
+    tried: list[Scored]  # of each value
+    learned_on: list[NDArray[np.bool_]]  # for each fold, the queries of the others: bool[S]; else all queries
 
 
 def _compared(
@@ -67,9 +78,11 @@ def _compared(
     curve = [score.mean(one, np.ones(len(scored), np.bool_)) for one in tried]
     slices = sorted({name for names in queries.slices for name in names})
     of_slice = {name: np.array([name in queries.slices[i] for i in scored.tolist()]) for name in slices}
-    across = None
+    across, learned_on = None, [np.ones(len(scored), np.bool_)]
     if step.folds:
-        across = _across(tried, step.folds, folding.folds(queries.ids, step.folds)[scored])
+        fold_of = folding.folds(queries.ids, step.folds)[scored]
+        learned_on = [fold_of != fold for fold in range(step.folds)]
+        across = _across(tried, step.folds, fold_of)
     facts = {
         "parameter": parameter,
         "measure": column.label,
@@ -82,7 +95,7 @@ def _compared(
         "value": None if across else values[best(curve)],
         "folds": [values[i] for i in across] if across else None,
     }
-    return _Curve(facts, best(curve), across)
+    return _Curve(facts, best(curve), across, scored, tried, learned_on)
 
 
 def _word(value: JSON) -> str:

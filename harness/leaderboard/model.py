@@ -100,6 +100,9 @@ class Tuning(Struct, frozen=True, kw_only=True):
     slices: dict[str, list[Number]]
     value: Number | str | None
     values: tuple[Number | str, ...]
+    learned: tuple[dict[str, Any], ...] | UnsetType = (
+        UNSET  # for each fold, the model of a value for each query
+    )
 
     def __post_init__(self) -> None:
         if len(self.values) != len(self.curve):

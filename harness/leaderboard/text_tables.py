@@ -228,6 +228,8 @@ def _chosen(tuning: Tuning) -> str:
     what = shown if "=" in values[0] else f"{tuning.parameter} = {shown}"
     alike = len(tuning.curve) > 1 and len(set(tuning.curve)) == 1
     doubt = f", where all {len(tuning.curve)} values score {tuning.curve[0]:g}" if alike else ""
+    if tuning.learned:
+        what = f"{tuning.parameter} learned for each query (fixed: {what})"
     return f"{what} on {tuning.on} by {tuning.measure}{doubt}"
 
 

@@ -7,7 +7,7 @@ from typing import TypedDict
 
 from harness.plan.graph import Collection, Graph, Output
 from harness.plan.methods import Resolved
-from harness.steps.combine import Combine, Pick, Tuned, Within
+from harness.steps.combine import Combine, Learned, Pick, Tuned, Within
 from harness.steps.record import Method, Ref
 from harness.steps.results import Choice, Corpus, Hits, Queries
 from harness.types import Unit
@@ -23,13 +23,16 @@ class Mixture(TypedDict):
     depth: int
     unit: Unit
     within: tuple[Within, ...]
+    learned: Learned | None
 
 
 def unit_of(inputs: Sequence[Output]) -> Unit:
     return "document" if all(output.unit == "document" for output in inputs) else "passage"
 
 
-def mixture(collection: Collection, combiner: Resolved, inputs: Sequence[Output], depth: int) -> Mixture:
+def mixture(
+    collection: Collection, combiner: Resolved, inputs: Sequence[Output], depth: int, learned: Learned | None
+) -> Mixture:
     """The systems' hits to combine. The inputs that the combiner's record names score further passages."""
     again = ((i, inputs[i].searcher) for i in combiner.chosen.entry.record.within)
     return Mixture(
@@ -40,6 +43,7 @@ def mixture(collection: Collection, combiner: Resolved, inputs: Sequence[Output]
         depth=depth,
         unit=unit_of(inputs),
         within=tuple(Within(i, searcher) for i, searcher in again if searcher is not None),
+        learned=learned,
     )
 
 

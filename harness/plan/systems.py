@@ -13,7 +13,7 @@ from harness.plan.methods import Resolved
 from harness.plan.plugin_calls import Broken
 from harness.problems import Need
 from harness.steps import results
-from harness.steps.combine import Tuned
+from harness.steps.combine import Learned, Tuned
 from harness.steps.record import Found, Ref
 from harness.steps.results import Additions, Rewritten
 from harness.steps.texts import IndexedRetriever, Texts
@@ -128,7 +128,9 @@ def _combined(
     tuning, unit = chosen.tuned, combine.unit_of(inputs)
     leave_out = (tuning.parameter,) if tuning else ()
     combiner = _with_needs_within(resolved(context, collection, chosen, unit, leave_out), inputs)
-    mixed = combine.mixture(collection, combiner, inputs, context.suite.depth)
+    mixed = combine.mixture(
+        collection, combiner, inputs, context.suite.depth, _learned(context, chosen, inputs)
+    )
     tuned = None
     if tuning is not None:
         on, on_inputs, on_mixed, on_combiner = collection, inputs, mixed, combiner
@@ -138,7 +140,8 @@ def _combined(
             on_inputs = [output(context, on, name) for name in system.of]
             _check_within(context, system, chosen, on_inputs)
             on_combiner = _with_needs_within(resolved(context, on, chosen, unit, leave_out), on_inputs)
-            on_mixed = combine.mixture(on, on_combiner, on_inputs, context.suite.depth)
+            learned = _learned(context, chosen, on_inputs)
+            on_mixed = combine.mixture(on, on_combiner, on_inputs, context.suite.depth, learned)
         compared = measured(context, tuning.measure, on)
         choice = tune.step(context.graph, on, system.name, on_combiner, on_mixed, tuning, compared)
         tuned = Tuned(tuning.parameter, choice)
@@ -157,8 +160,23 @@ def _check_within(context: Context, system: System, chosen: Chosen, inputs: Sequ
             context.refuse(chosen.place, ("systems", system.base, "of"), text)
 
 
+def _learned(context: Context, chosen: Chosen, inputs: Sequence[Output]) -> Learned | None:
+    """What values of queries are learned from, beside hits and texts; None if none is learned."""
+    if chosen.tuned is None or not chosen.tuned.learned:
+        return None
+    searchers = (output.searcher for output in inputs if output.searcher is not None)
+    return Learned(next((each for each in searchers if _has_terms(context, each)), None))
+
+
+def _has_terms(context: Context, searcher: IndexedRetriever) -> bool:
+    record = context.catalogue.find(searcher.method.kind, searcher.method.name).record
+    return "terms" in record.queries
+
+
 def _with_needs_within(combiner: Resolved, inputs: Sequence[Output]) -> Resolved:
-    more = [need for i in combiner.chosen.entry.record.within for need in inputs[i].needs]
+    learned = combiner.chosen.tuned is not None and combiner.chosen.tuned.learned
+    again = range(len(inputs)) if learned else combiner.chosen.entry.record.within
+    more = [need for i in again for need in inputs[i].needs]
     return combiner._replace(needs=(*combiner.needs, *more))
 
 

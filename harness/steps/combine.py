@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from msgspec import Struct
 
-from harness.steps.record import ByMethod, Record, Ref, Result
+from harness.steps.record import IF_GIVEN, ByMethod, Record, Ref, Result
 from harness.steps.results import Choice, Corpus, Hits, Queries
 from harness.steps.sizes import Amount, Counts, Sizes, of_queries
 from harness.steps.texts import IndexedRetriever
@@ -25,6 +27,12 @@ class Tuned(Struct, frozen=True, forbid_unknown_fields=True):
     choice: Ref[Choice]
 
 
+class Learned(Struct, frozen=True, forbid_unknown_fields=True):
+    """A parameter has a value for each query, predicted from the hits, the query and its terms."""
+
+    terms: IndexedRetriever | None  # the first input whose retriever has terms
+
+
 class Mixing(ByMethod[Result], frozen=True, kw_only=True):
     """A step that combines the hits of several systems."""
 
@@ -34,6 +42,7 @@ class Mixing(ByMethod[Result], frozen=True, kw_only=True):
     depth: int
     unit: Unit
     within: tuple[Within, ...] = ()
+    learned: Annotated[Learned | None, IF_GIVEN] = None
 
 
 class Combine(Mixing[Hits], frozen=True, kw_only=True, tag="combine"):

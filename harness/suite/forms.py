@@ -94,7 +94,7 @@ class Forms:
         if not isinstance(raw, dict):
             self.note(inner, path, "a model is the value of a parameter; write `model: {made: NAME}` here")
             return beside, []
-        tuned, searched = self.tuned(inner, path, kind, raw)
+        tuned, searched = self.tuned(entry, inner, path, kind, raw)
         try:
             points = grid.points(entry.record.params, raw) if fan else [(raw, ())]
         except HarnessError as error:
@@ -142,7 +142,7 @@ class Forms:
         return value
 
     def tuned(
-        self, inner: Node, path: Keys, kind: str, raw: dict[str, Any]
+        self, entry: Entry, inner: Node, path: Keys, kind: str, raw: dict[str, Any]
     ) -> tuple[Tuning | None, Search | None]:
         """The tuned parameters of a plugin: a Tuning for one number of a combiner, which combines again for
         each value, or a Search for all others, for which the system runs again. In `raw`, each tuned
@@ -153,20 +153,30 @@ class Forms:
             return None, None
         for name in nodes:
             del raw[name]
-        odd = {key: node for key, node in nodes.items() if not isinstance(node.value["tune"].value, dict)}
+        odd = {key: node for key, node in nodes.items() if not isinstance(tuning.keys_of(node).value, dict)}
         for key, node in odd.items():
-            got = params.shown(node.value["tune"].plain())
+            got = params.shown(tuning.keys_of(node).plain())
             what = "expected {on: DATASET/SPLIT, measure: nDCG@10, grid: [from, to, step]}"
-            self.note(node, (*path, key, "tune"), f"{what}, got {got}")
+            self.note(node, (*path, key, *node.value), f"{what}, got {got}")
         if odd:
             return None, None
         if kind not in TUNABLE:
             (key, node), *_ = nodes.items()
             self.note(node, (*path, key), "is a parameter of no method of a system; it cannot be tuned")
             return None, None
+        learns: tuple[str, ...] = entry.record.learns if kind == "combiners" else ()
+        unfit = [key for key, node in nodes.items() if "learned" in node.value and key not in learns]
+        for key in unfit:
+            known = f"; it learns {', '.join(learns)}" if learns else "; give a value, or tune it"
+            self.note(nodes[key], (*path, key), f"'{entry.record.name}' cannot learn this parameter{known}")
+        if any("learned" in node.value for node in nodes.values()) and len(nodes) > 1 and not unfit:
+            self.note(inner, path, "learns one parameter and tunes others; give these a value")
+            unfit = [*nodes]
+        if unfit:
+            return None, None
         (key, node), *more = nodes.items()
-        further = set(tuning.ONLY_OF_SEARCHES) & set(node.value["tune"].value)
-        if kind == "combiners" and not more and not further:
+        further = set(tuning.ONLY_OF_SEARCHES) & set(tuning.keys_of(node).value)
+        if "learned" in node.value or (kind == "combiners" and not more and not further):
             one = tuning.read(self, node, (*path, key), key)
             raw.update({key: one.values[0]} if one else {})
             return one, None

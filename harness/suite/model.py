@@ -31,6 +31,7 @@ class Tuning(NamedTuple):
     on: tuple[str, str] | None  # the dataset and split to tune on; None: `folds` is given
     folds: int | None  # the number of folds of the scored queries to tune across; None: `on` is given
     place: Place
+    learned: bool = False  # whether each query gets a value of its own
 
 
 class Search(NamedTuple):

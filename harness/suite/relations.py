@@ -49,6 +49,9 @@ def _tuning(systems: Sequence[System]) -> Iterator[Problem]:
             text = "tunes more than one of its methods; tune one, and build on it with 'of'"
             yield Problem(system.place, ("systems", system.base), text)
         for chosen in searched:
+            if chosen.tuned and chosen.tuned.learned and len(system.of) != 2:
+                text = f"a value for each query is learned of two systems, and 'of' names {len(system.of)}"
+                yield Problem(chosen.tuned.place, ("systems", system.base, chosen.name, "learned"), text)
             text_of, tuning = _unfit(chosen), chosen.tuned or chosen.searched
             if text_of is not None and tuning is not None:
                 path = ("systems", system.base, chosen.name, "tune", "grid")

@@ -15,7 +15,7 @@ def json_schema(catalogue: Catalogue) -> JSON:
     """The JSON Schema of suites with the installed plugins. Editors complete names and parameters by it."""
     definitions = {kind: _plugins(catalogue, kind, beside) for kind, beside in BESIDE.items()}
     definitions["protocols"] = {"enum": catalogue.names("protocols")}
-    definitions |= {"made": params.schema(models.Reference), "tune": tuning.SCHEMA}
+    definitions |= {"made": params.schema(models.Reference), **tuning.SCHEMAS}
     title = {"$schema": DRAFT, "title": "A suite of passage-harness"}
     return {**title, **params.schema(SuiteKeys), "$defs": definitions}
 
@@ -26,7 +26,8 @@ def _plugins(catalogue: Catalogue, kind: str, beside: type) -> JSON:
     further = params.schema(beside)["properties"]
     for name in catalogue.names(kind):
         record = catalogue.entries[kind][name][0].record
-        inner = _parameters(record.params, tuned=kind in TUNABLE)
+        learns = record.learns if kind == "combiners" else ()
+        inner = _parameters(record.params, kind in TUNABLE, learns)
         if not inner["required"]:
             alone.append(name)
             inner = {"anyOf": [inner, {"type": "null"}]}
@@ -42,14 +43,15 @@ def _plugins(catalogue: Catalogue, kind: str, beside: type) -> JSON:
     return {"anyOf": [{"enum": alone}, *forms]}
 
 
-def _parameters(record_params: type, tuned: bool) -> JSON:
-    """The schema of a method's parameters, each of which may be a grid or tuned."""
+def _parameters(record_params: type, tuned: bool, learns: tuple[str, ...]) -> JSON:
+    """The schema of a method's parameters, each of which may be a grid or tuned, and some learned."""
     schema = params.schema(record_params)
     for name, (_, hint) in params.fields_of(record_params).items():
         one = dict(schema["properties"][name])
         said = {word: one.pop(word) for word in ("description", "default") if word in one}
         if not params.is_list_of_lists(hint):  # a list of lists is a value
             several = {"type": "array", "items": {"type": "array"} if params.is_list(hint) else one}
-            one = {"anyOf": [one, several, *([{"$ref": "#/$defs/tune"}] if tuned else [])]}
+            found = [*(["tune"] if tuned else []), *(["learned"] if name in learns else [])]
+            one = {"anyOf": [one, several, *({"$ref": f"#/$defs/{word}"} for word in found)]}
         schema["properties"][name] = {**one, **said}
     return schema

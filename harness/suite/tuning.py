@@ -1,4 +1,4 @@
-"""Reads tuned parameters, `weight: {tune: {...}}`, whose values are found by trying several values."""
+"""Reads parameters that are tuned or learned, `weight: {tune: {...}}`, by trying several values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harness.catalogue import params
-from harness.problems import Keys
+from harness.problems import Keys, Named
 from harness.suite.keys import LARGEST, MEASURE, SPLIT, Form, Split, fields_of, key
 from harness.suite.model import Search, Tuning
 from harness.suite.yaml_nodes import Node
@@ -102,35 +102,60 @@ class Tune:
     seed: int = key(0, "by which points are drawn", minimum=0, maximum=LARGEST)
 
 
-SCHEMA: JSON = {  # stands in the place of a parameter's value
-    "type": "object",
-    "properties": {"tune": params.schema(Tune)},
-    "required": ["tune"],
-    "additionalProperties": False,
+@dataclass(frozen=True)
+class Learned:
+    """The keys of `learned`, which stands in the place of the value of a combiner's parameter."""
+
+    on: Split | None = key(None, "the DATASET/SPLIT on which a value for each query is learned", form=SPLIT)
+    folds: int | None = key(None, "instead of 'on', the number of folds", minimum=2, maximum=1000)
+    measure: str = key("nDCG@10", "the measure of the values", form=MEASURE)
+    grid: tuple[float, ...] = key(
+        tuple(i / 20 for i in range(21)),
+        "from, to and step of the values; without it, [0, 1, 0.05]",
+        form=GRID,
+    )
+
+
+SCHEMAS: dict[str, JSON] = {  # what stands in the place of a parameter's value
+    word: {
+        "type": "object",
+        "properties": {word: params.schema(section)},
+        "required": [word],
+        "additionalProperties": False,
+    }
+    for word, section in (("tune", Tune), ("learned", Learned))
 }
 
 
 def is_tuned(node: Node) -> bool:
-    return isinstance(node.value, dict) and list(node.value) == ["tune"]
+    return isinstance(node.value, dict) and len(node.value) == 1 and node.value.keys() <= SCHEMAS.keys()
+
+
+def keys_of(node: Node) -> Node:
+    """The node of the keys of `tune` or `learned`."""
+    return next(iter(node.value.values()))  # type: ignore[no-any-return]
 
 
 def read(forms: Forms, node: Node, path: Keys, parameter: str) -> Tuning | None:
-    """The tuning in `node` ({tune: {...}}), or None with the problems noted in `forms`."""
-    path = (*path, "tune")
-    inner = node.value["tune"]
+    """The tuning in `node` (`tune` or `learned`), or None with the problems noted in `forms`."""
+    inner, learned = keys_of(node), "learned" in node.value
+    path = (*path, *node.value)
     problems_before = len(forms.problems)
-    if not inner.value:
+    if not inner.value and not learned:
         forms.note(inner, path, "is empty; give it 'on' or 'folds', a 'measure' and a 'grid'")
         return None
-    keys = forms.section(Tune, inner, path) or Tune()
-    _check_target(forms, inner, path)
-    if "grid" not in inner.value:
+    section: type[Tune | Learned] = Learned if learned else Tune
+    keys = forms.section(section, inner, path) or section()
+    _check_target(forms, inner, path, learned)
+    if "grid" not in inner.value and not learned:
         forms.note(inner, path, "'grid' is missing: [from, to, step], such as [0, 1, 0.1]")
+    if learned and keys.grid is not None and len(keys.grid) < 3:
+        forms.note(inner, (*path, "grid"), "has two values; a value for each query needs three or more")
     if len(forms.problems) > problems_before:
         return None
     assert keys.measure is not None
     assert keys.grid is not None
-    return Tuning(parameter, keys.measure, keys.grid, keys.on, keys.folds, node.place)
+    return Tuning(parameter, keys.measure, keys.grid, keys.on, keys.folds, node.place, learned)
 
 
 def read_search(forms: Forms, nodes: Mapping[str, Node], path: Keys) -> Search | None:
@@ -166,10 +191,12 @@ def read_search(forms: Forms, nodes: Mapping[str, Node], path: Keys) -> Search |
     return Search(tuple(nodes), tried, target.measure, target.on, target.folds, node.place)
 
 
-def _check_target(forms: Forms, inner: Node, path: Keys) -> None:
+def _check_target(forms: Forms, inner: Node, path: Keys, learned: bool = False) -> None:
     """Notes a problem if the measure is missing, or not one of `on` and `folds` is given."""
     given = {name for name, item in inner.value.items() if item.value is not None}
-    if "measure" not in given:
+    if learned and "measure" not in given:
+        forms.referred["measure"].append(Named(inner.place, path, Learned.measure))
+    elif "measure" not in given:
         forms.note(inner, path, "'measure' is missing; name the one to tune for, such as nDCG@10")
     if ("on" in given) == ("folds" in given):
         forms.note(inner, path, "expected either 'on: DATASET/SPLIT' or 'folds: 5'")

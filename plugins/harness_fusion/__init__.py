@@ -95,6 +95,7 @@ def harness_combiners() -> Iterable[Combiner]:
         summary="The weighted sum of min-max normalised scores (DAPR 4.2.1, rank fusion)",
         build="harness_fusion.methods:Convex",
         params=ConvexParams,
+        learns=("weight",),
     )
     yield Combiner(
         name="rrf",

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from harness.plugin import HarnessError, Hits, Structure
-from harness_fusion import ConvexParams, ReciprocalParams
+from harness.plugin import JSON, Asked, HarnessError, Hits, Structure
+from harness_fusion import ConvexParams, ReciprocalParams, learned
 from harness_fusion.rows import Candidates, checked_weights, fused, scores_at, spread
 
 if TYPE_CHECKING:
@@ -37,6 +37,15 @@ class Convex:
             return total
 
         return fused(inputs, depth, structure, self.params.candidates, score)
+
+    def features(self, inputs: Sequence[Hits], structure: Structure, asked: Asked) -> Doubles:
+        return learned.features(inputs, structure, asked)
+
+    def learn(self, features: Doubles, values: Doubles, scores: Doubles) -> dict[str, JSON]:
+        return learned.learn(features, values, scores)
+
+    def predict(self, features: Doubles, model: Mapping[str, JSON]) -> Doubles:
+        return learned.predict(features, model)
 
     def _weights(self, inputs: int) -> tuple[float, ...]:
         if not self.params.weights and inputs == 2:

@@ -33,6 +33,13 @@ def with_tune(**changes) -> dict:
     return suite
 
 
+def learning(**keys) -> dict:
+    suite = copy.deepcopy(TUNED)
+    target = {} if "folds" in keys else {"on": "tour/dev"}
+    suite["systems"]["fused"]["combine"]["convex"]["weight"] = {"learned": {**target, **keys}}
+    return suite
+
+
 def with_weight(weight: float, split: str) -> dict:
     suite = copy.deepcopy(TUNED)
     suite["systems"]["fused"]["combine"]["convex"]["weight"] = weight
@@ -161,3 +168,66 @@ def test_a_combiner_that_scores_further_passages_is_tuned_too(harness, store):
     suite["systems"]["fused"]["combine"]["hierarchical"]["weight"] = tuning["value"]
     assert mean(ran(harness, store, suite)["fused"]) == mean(fused)
     assert len(set(tuning["curve"])) > 1
+
+
+@pytest.mark.parametrize("target", [{"on": "tour/dev"}, {"folds": 4}])
+def test_a_learned_weight_stands_beside_the_best_fixed_one(harness, store, target):
+    learned = ran(harness, store, learning(**target))
+    suite = learning(**target, measure="nDCG@10", grid=[0, 1, 0.05])
+    weight = suite["systems"]["fused"]["combine"]["convex"]["weight"]
+    weight["tune"] = weight.pop("learned")
+    fixed = ran(harness, store, suite)
+    [tuning], [plain] = learned["fused"]["tuning"], fixed["fused"]["tuning"]
+    models = tuning.pop("learned")
+    assert len(models) == (target.get("folds") or 1)
+    assert {**tuning, "key": ""} == {
+        **plain,
+        "key": "",
+    }  # the best fixed values and the curve stand beside it
+    assert set(models[0]["features"]) > {"greatest idf", "overlap at 10", "entropy of input 2"}
+    assert mean(learned["fused"]) >= mean(fixed["fused"]) - 0.02
+    assert learned["fused"]["flags"] == fixed["fused"]["flags"]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            lambda fused: fused["combine"]["convex"]["weight"]["learned"].update(on="tour/test"),
+            "tune on another, or",
+        ),
+        (
+            lambda fused: fused["combine"]["convex"]["weight"]["learned"].update(folds=3),
+            "expected either 'on",
+        ),
+        (
+            lambda fused: fused["combine"]["convex"]["weight"]["learned"].update(grid=[0, 1, 1]),
+            "has two values",
+        ),
+        (
+            lambda fused: fused["combine"]["convex"]["weight"]["learned"].update(measure="R@100"),
+            "R@100 reads 100",
+        ),
+        (lambda fused: fused["combine"]["convex"]["weight"].update(learned=5), "expected {on: DATASET/SPLIT"),
+        (lambda fused: fused["of"].append("passages"), "learned of two systems, and 'of' names 3"),
+        (
+            lambda fused: fused["combine"]["convex"].update(weights=fused["combine"]["convex"].pop("weight")),
+            "'convex' cannot learn this parameter; it learns weight",
+        ),
+        (
+            lambda fused: fused.update(combine={"rrf": {"k": fused["combine"]["convex"]["weight"]}}),
+            "'rrf' cannot learn this parameter; give a value, or tune it",
+        ),
+        (
+            lambda fused: fused["combine"]["convex"].update(form={"tune": {"values": ["code", "paper"]}}),
+            "learns one parameter and tunes others",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_learned_weight_is_told_with_its_line(harness, change, said):
+    suite = learning()
+    change(suite["systems"]["fused"])
+    harness.suite(suite)
+    ran = harness.command("check", "suite.yaml")
+    assert (ran.code, "Traceback" in ran.err, "suite.yaml:" in ran.err) == (2, False, True)
+    assert said in ran.err

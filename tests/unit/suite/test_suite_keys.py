@@ -24,6 +24,7 @@ SECTIONS = {
     models.Model: SCHEMA["properties"]["models"]["additionalProperties"],
     models.Reference: SCHEMA["$defs"]["made"],
     tuning.Tune: SCHEMA["$defs"]["tune"]["properties"]["tune"],
+    tuning.Learned: SCHEMA["$defs"]["learned"]["properties"]["learned"],
 }
 MODEL = SECTIONS[models.Model]["properties"]
 SECTIONS |= {
