@@ -17,13 +17,12 @@ from harness.plugin import Floats, HarnessError
 from harness.toolkit.neural import bge_m3, checkpoints, hardware, torch_encoder
 from harness.toolkit.neural.encoding.passes import workers
 from harness.toolkit.neural.tokens import Tokens
-from harness_colbert import marking
+from harness_colbert import marking, pooling, storage
 from harness_colbert.marking import Marks
 from harness_colbert.settings import FolderSettings
 
 QUERIES = 16  # queries in one pass
 LINEAR = "linear.weight"
-NUMBERS: dict[str, np.dtype[Any]] = {"fp16": np.dtype(np.float16), "fp32": np.dtype(np.float32)}
 
 
 class Network(NamedTuple):
@@ -55,10 +54,17 @@ class Passages:
     punctuation (Khattab and Zaharia 2020, section 3.2)."""
 
     def __init__(
-        self, states: torch_encoder.States, network: Network, marks: Marks, stored: str, alone: bool
+        self,
+        states: torch_encoder.States,
+        network: Network,
+        marks: Marks,
+        stored: str,
+        alone: bool,
+        pool: int = 1,
     ) -> None:
         self._states, self._network, self._marks = states, network, marks
-        self._stored, self._alone = NUMBERS[stored], alone
+        self._stored, self._alone = storage.TYPES[stored], alone
+        self._pool = pool
 
     def __call__(self, batch: Tokens) -> Sequence[NDArray[Any]]:
         states = self._states(batch)  # [T, d]
@@ -67,16 +73,20 @@ class Passages:
         keep = marking.kept(self._marks, batch)  # bool[T]
         with torch.inference_mode():
             chosen = states[torch.from_numpy(keep).to(states.device)]
-            vectors = _projected(chosen, self._network).astype(self._stored)
+            vectors = _projected(chosen, self._network)
         ends = np.concatenate([[0], np.cumsum(keep)])[batch.bounds]
-        return [vectors[begin:end] for begin, end in pairwise(ends.tolist())]
+        return [
+            pooling.pooled(vectors[begin:end], self._pool).astype(self._stored)
+            for begin, end in pairwise(ends.tolist())
+        ]
 
 
-def passages(network: Network, marks: Marks, device: str, stored: str) -> list[Passages]:
+def passages(network: Network, marks: Marks, device: str, stored: str, pool: int = 1) -> list[Passages]:
     """The encoders of passages, one for each worker thread. If there is only one, it uses all cores."""
     encoders_by_kind = torch_encoder.encoders(network.body, marks.passages.padding, device)
     return [
-        Passages(states, network, marks, stored, len(encoders_by_kind) == 1) for states in encoders_by_kind
+        Passages(states, network, marks, stored, len(encoders_by_kind) == 1, pool)
+        for states in encoders_by_kind
     ]
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from harness.plugin import HarnessError, IndexBytes
 from harness.toolkit.neural import bge_m3, hardware, model_folder, models
 from harness_colbert import ColbertParams, registry
+from harness_colbert.codec import BITS, residual_bytes
 
 METADATA = "artifact.metadata"
 
@@ -32,9 +33,14 @@ class FolderSettings(NamedTuple):
 def resolved(params: ColbertParams) -> ColbertParams:
     """The parameters with the settings that the registry or an available folder states. Called while
     planning."""
-    if params.stored == "none" and getattr(params, "search", "exact") != "exact":
+    search = getattr(params, "search", "exact")
+    if params.stored == "none" and search != "exact":
         raise HarnessError(
             "stored: an inverted file needs the passages' vectors; store them, or leave out search"
+        )
+    if params.stored in BITS and search != "exact" and search.ivf.centroids:
+        raise HarnessError(
+            f"search.ivf.centroids: vectors of {params.stored} have centroids of their own; leave it out"
         )
     known = registry.find(params.model)
     model, revision = models.located(known.passages if known else params.model, params.revision)
@@ -60,15 +66,19 @@ def resolved(params: ColbertParams) -> ColbertParams:
 
 
 def index_bytes(params: ColbertParams) -> IndexBytes | None:
-    """At most a vector for each token, and two numbers for each text; nothing if none are stored. A
-    checkpoint that is not here has the dimension that ColBERT's code gives it, or BGE-M3's."""
+    """At most a vector for each token, divided by `pool`, and two numbers for each text; nothing if none are
+    stored. A checkpoint that is not here has the dimension that ColBERT's code gives it, or BGE-M3's."""
     if params.stored == "none":
         return IndexBytes(0)
     here = _here(params.model, params.revision)
     usual = bge_m3.DIMENSION if params.model == registry.BGE_M3 else FolderSettings().dim
     dimension = usual if here is None else read(here).dim
     most = None if params.passage_length == "auto" else params.passage_length
-    return IndexBytes(16, dimension * {"fp16": 2, "fp32": 4}[params.stored], most)
+    if params.stored in BITS:  # the number of the centroid has 3 bytes at most; centroids are not counted
+        row = 3 + residual_bytes(dimension, BITS[params.stored])
+    else:
+        row = dimension * {"fp16": 2, "fp32": 4}[params.stored]
+    return IndexBytes(16, row / params.pool, most)
 
 
 def _first(value: Any, *others: int | None) -> Any:
