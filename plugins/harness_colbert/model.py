@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from torch.nn import functional
 
 from harness.plugin import Floats, HarnessError
-from harness.toolkit.neural import bge_m3, checkpoints, hardware, torch_encoder
+from harness.toolkit.neural import bge_m3, checkpoints, hardware, model_folder, torch_encoder
 from harness.toolkit.neural.encoding.passes import workers
 from harness.toolkit.neural.tokens import Tokens
-from harness_colbert import marking, pooling, storage
+from harness_colbert import marking, pooling, pylate, storage
 from harness_colbert.marking import Marks
 from harness_colbert.settings import FolderSettings
 
@@ -38,6 +38,15 @@ def load(folder: Path, settings_file: FolderSettings, dtype: str, trust_remote_c
         body = checkpoints.load(folder, "AutoModel", dtype, trust_remote_code=trust_remote_code)
         head = bge_m3.read(folder, "colbert_linear", body.config.hidden_size).to(checkpoints.DTYPES[dtype])
         return Network(body, head.weight, head.bias)
+    if settings_file.pylate:
+        body = checkpoints.load(
+            model_folder.network(folder), "AutoModel", dtype, trust_remote_code=trust_remote_code
+        )
+        weight, bias = (
+            part if part is None else part.to(checkpoints.DTYPES[dtype]) for part in pylate.linear(folder)
+        )
+        assert weight is not None
+        return Network(body, weight, bias)
     linear = checkpoints.take(checkpoints.weights(folder), "", folder, [LINEAR])[LINEAR]
     if linear.shape[0] != settings_file.dim:
         raise HarnessError(
@@ -109,14 +118,15 @@ def queries(network: Network, ids: NDArray[np.int64], attention: NDArray[np.int6
 
 
 def queries_as_passages(network: Network, marks: Marks, token_ids: Tokens, device: str) -> Floats:
-    """float32[n, L, dimension]: the token vectors of queries for BGE-M3. The vectors of a query are divided
-    by their number, so that the sum of their best products (MaxSim) becomes a mean (Chen et al. 2024,
-    section 3.2). Shorter queries are filled with zeros up to the length of the longest."""
+    """float32[n, L, dimension]: the token vectors of queries without [MASK]. BGE-M3's are divided by the
+    number of the query's vectors, so that the sum of their best products (MaxSim) becomes a mean (Chen et al.
+    2024, section 3.2). Shorter queries are filled with zeros up to the length of the longest."""
+    marks = marks._replace(skipped=np.empty(0, np.int32))
     with workers(passages(network, marks, device, "fp32")) as run:
         rows = run(token_ids, lambda count: None).rows
     filled = np.zeros((len(rows), max(map(len, rows), default=1), len(network.linear)), np.float32)
     for row, vectors in zip(filled, rows, strict=True):
-        row[: len(vectors)] = vectors / np.float32(len(vectors))
+        row[: len(vectors)] = vectors / np.float32(len(vectors) if marks.m3 else 1)
     return filled
 
 

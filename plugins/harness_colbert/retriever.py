@@ -113,7 +113,7 @@ class Asker:
 
     def __call__(self, queries: Sequence[str]) -> Floats:
         """float32[Q, L, dimension]: the vectors of each query."""
-        if self._marks.m3:
+        if not self._marks.expand:
             token_ids, lost = tokens.tokenise(self._marks.queries, queries, self._length)
             self.lost = self.lost.plus(lost)
             return model.queries_as_passages(self._network, self._marks, token_ids, self._device)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from harness.plugin import HarnessError, IndexBytes
 from harness.toolkit.neural import bge_m3, hardware, model_folder, models
-from harness_colbert import ColbertParams, registry
+from harness_colbert import ColbertParams, pylate, registry
 from harness_colbert.codec import BITS, residual_bytes
 
 METADATA = "artifact.metadata"
@@ -28,6 +28,12 @@ class FolderSettings(NamedTuple):
     similarity: str = "cosine"
     interaction: str = "colbert"
     m3: bool = False  # BGE-M3: no artifact.metadata, no markers, no [MASK]
+    pylate: bool = False  # saved by PyLate: no artifact.metadata
+    skipped: tuple[str, ...] = ()  # PyLate's words without a vector in passages
+    expand: bool = True  # whether a query is filled with [MASK]
+
+
+METADATA_KEYS = FolderSettings._fields[: FolderSettings._fields.index("m3")]
 
 
 def resolved(params: ColbertParams) -> ColbertParams:
@@ -92,12 +98,16 @@ def _here(model: Path | str, revision: str) -> Path | None:
     if isinstance(model, Path):
         return model if model.is_dir() else None
     folder = None if models.is_local(model) else models.cached(model, revision)
-    described = folder and ((folder / METADATA).exists() or bge_m3.has(folder, "colbert_linear"))
+    described = folder and (
+        (folder / METADATA).exists() or bge_m3.has(folder, "colbert_linear") or pylate.has(folder)
+    )
     return folder if described else None
 
 
 def read(folder: Path) -> FolderSettings:
     path = folder / METADATA
+    if pylate.has(folder):
+        return FolderSettings(**pylate.read(folder))
     if not path.exists() and bge_m3.has(folder, "colbert_linear"):
         places = model_folder.places(folder) or bge_m3.PASSAGE_LENGTH
         return FolderSettings(
@@ -110,12 +120,12 @@ def read(folder: Path) -> FolderSettings:
     except FileNotFoundError:
         raise HarnessError(
             f"model: {folder} has no {METADATA}, which says how a ColBERT marks its texts; name a checkpoint "
-            "of ColBERT"
+            "of ColBERT, or a model of PyLate"
         ) from None
     except (OSError, ValueError) as error:
         raise HarnessError(f"model: {path} cannot be read ({error}); fetch the model again") from error
     given_settings = given_settings.get("config", given_settings)  # older versions nest it
-    names = [name for name in FolderSettings._fields[:-1] if given_settings.get(name) is not None]
+    names = [name for name in METADATA_KEYS if given_settings.get(name) is not None]
     values = {name: given_settings[name] for name in names}
     usual = FolderSettings()._asdict()
     wrong = [name for name, value in values.items() if type(value) is not type(usual[name])]
