@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from harness.collection.corpus_rows import ROWS
 from harness.collection.corpus_stream import DOCUMENTS, PASSAGES
 from harness.collection.corpus_write import ARRAYS, write
 from harness.collection.record_batches import Blocks
 from harness.types import Document, Passage, Structure
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 __all__ = ["ROWS", "Corpus", "write"]
 

@@ -6,14 +6,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 BUCKET_BYTES = 16 << 20  # bytes of text in one bucket, which is held in memory
 MOST_BUCKETS = 256  # each bucket is an open file

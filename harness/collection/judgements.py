@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.collection.corpus import Corpus
 from harness.collection.queries import Judgements, Queries
-from harness.types import Unit
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from harness.types import Ints
+from harness.types import Ints, Unit
 
 
 class Judged(NamedTuple):

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from harness.collection.lines import check_words
 from harness.errors import (
@@ -21,9 +22,6 @@ from harness.errors import (
     refuse_all,
 )
 from harness.types import JSON, Judgement, Query
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 QUERIES, JUDGEMENTS = "queries.arrow", "judgements.arrow"
 _LIST = pa.list_(pa.string())

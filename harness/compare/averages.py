@@ -11,12 +11,11 @@ import numpy as np
 from harness.compare.data import Loaded
 from harness.compare.fields import Column, Field
 from harness.compare.stats import family
-from harness.compare.stats.block import Block, levels, pseudo_values, ratio, values
+from harness.compare.stats.block import Block, Floats, levels, pseudo_values, ratio, values
 from harness.scoring import bootstrap
 
 if TYPE_CHECKING:
     from harness.compare.significance import Comparison
-    from harness.compare.stats.block import Floats
 
 BLOCK = 1 << 21  # how many signs are drawn at once
 

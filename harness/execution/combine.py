@@ -7,7 +7,7 @@ import functools
 import hashlib
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,10 +21,7 @@ from harness.execution.task import Outcome, Task, Texts
 from harness.steps.combine import Combine, Mixing, Pick
 from harness.steps.texts import IndexedRetriever
 from harness.store import hits_files
-from harness.types import Hits, Rewritten, Unit
-
-if TYPE_CHECKING:
-    from harness.types import Ints
+from harness.types import Hits, Ints, Rewritten, Unit
 
 ALL = slice(None)
 REMEMBERED = 1 << 24  # scores that are remembered at most, of 12 bytes each

@@ -28,11 +28,10 @@ from harness.execution.task import Outcome, Task
 from harness.steps import make as steps
 from harness.steps.make import MadePart, Make
 from harness.steps.texts import Encoder
-from harness.types import JSON, PARTS, Document, Made, Part
+from harness.types import JSON, PARTS, Document, Floats, Made, Part
 
 if TYPE_CHECKING:
     from harness.contracts import Source
-    from harness.types import Floats
 
 KEPT = "kept"  # the folder of files that a stage keeps beside the parts, such as those of a pool
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness import plan
 from harness.catalogue import Catalogue
@@ -27,9 +28,6 @@ from harness.store.manifest import NOT_KEYED, REMOVED, Artifact, Corrupt, Stamp
 from harness.store.remote_transfer import fetch_missing, push_all
 from harness.suite import DatasetSpec, Suite
 from harness.types import JSON, PARTS, Part
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 T = TypeVar("T")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,10 +17,7 @@ from harness.steps.record import Ref
 from harness.steps.rewrite import Rewrite
 from harness.steps.texts import IndexedRetriever
 from harness.store import rewritten_files
-from harness.types import Form, Hits, Rewritten
-
-if TYPE_CHECKING:
-    from harness.types import Ints
+from harness.types import Form, Hits, Ints, Rewritten
 
 
 def rewrite(step: Rewrite, task: Task) -> Outcome:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,10 +11,7 @@ from harness.errors import HarnessError
 from harness.execution.examples import JUDGED, NEGATIVES, POSITIVES, UNDENOISED
 from harness.execution.task import Outcome, Task, reported
 from harness.steps.train import Train
-from harness.types import JSON, Examples, Pool, Training
-
-if TYPE_CHECKING:
-    from harness.types import Ints
+from harness.types import JSON, Examples, Ints, Pool, Training
 
 CHOOSING = 2  # the purpose of random numbers; part of their seeds
 

@@ -5,18 +5,15 @@ from __future__ import annotations
 import base64
 import zlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import orjson
+from numpy.typing import NDArray
 
 from harness.types import JSON
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Values = NDArray[np.float64]
-
+Values = NDArray[np.float64]
 LEVELS = (65535, 255, 63, 31, 15)  # steps of a measure's range, tried in turn until the values fit
 EXACT = 4096  # up to so many different values are stored exactly
 BUDGET = 10_500_000  # characters for all data that grow with the number of queries

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness import steps as kinds
 from harness.collection.composed_texts import View
@@ -21,12 +22,7 @@ from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import Dataset, Row
 from harness.store.artifacts import Store
 from harness.store.manifest import Corrupt
-from harness.types import PARTS, Hits, Unit
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from harness.types import Ints
+from harness.types import PARTS, Hits, Ints, Unit
 
 
 class Variant(NamedTuple):

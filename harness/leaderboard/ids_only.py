@@ -5,10 +5,10 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from harness.collection import qrels_files
 from harness.collection.corpus import Corpus
@@ -25,9 +25,6 @@ from harness.scoring import ranking, run_files
 from harness.scoring.run_files import Run
 from harness.store import disk
 from harness.types import Hits, Unit
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 JUDGEMENTS = "judgements"  # the key, in a row's `files`, of judgements that are kept beside the leaderboard
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import structs
+from numpy.typing import NDArray
 
 from harness.findings import Finding
 from harness.leaderboard import per_query
@@ -16,9 +16,6 @@ from harness.leaderboard.per_query import PARTS, PerQuery
 from harness.leaderboard.text_tables import Table
 from harness.scoring import bootstrap, seeds
 from harness.scoring.measures.names import is_sum
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 # how far a row's number may be from its queries' mean: a sum is farther off
 APART = 1e-5

@@ -13,10 +13,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from harness.scoring.measures.names import Average
 
 RESAMPLES = 2000  # the ends of intervals then vary between seeds by 6 % of a standard error (4 % at 5000)

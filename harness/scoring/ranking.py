@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.errors import ContractError
-from harness.types import ColumnUnit, Hits
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from harness.types import Floats, Ints
+from harness.types import ColumnUnit, Floats, Hits, Ints
 
 CELLS = 1 << 18  # cells of one block of rows, so that the block's arrays stay in a core's cache
 

@@ -5,9 +5,10 @@ Rows, tuning, analyses and verification all score hits by the rules of a suite w
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.collection.corpus import Corpus
 from harness.collection.judgements import Judged, judging
@@ -21,12 +22,7 @@ from harness.scoring.measures.kernels import gain_of, kernel_of
 from harness.scoring.measures.names import Average, Metric
 from harness.scoring.ranking import Documents
 from harness.steps.rules import Rules
-from harness.types import ColumnUnit, Hits
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from harness.types import Ints
+from harness.types import ColumnUnit, Hits, Ints
 
 
 class Scored(NamedTuple):

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from harness.testing import hit_checks
 from harness.testing.subject import Subject, able, build, require
-from harness.types import Hits, Structure, Unit
-
-if TYPE_CHECKING:
-    from harness.types import Ints
+from harness.types import Hits, Ints, Structure, Unit
 
 DEPTH = 8
 ROWS = 6

@@ -15,11 +15,10 @@ from harness.collection.corpus import Corpus
 from harness.collection.maker_input import MakerInput, Parts
 from harness.collection.queries import read_judgements, read_queries, write_judgements, write_queries
 from harness.testing.subject import Subject, able, build, require, resolved
-from harness.types import Document, Hits, Judgement, Made, Passage, Query
+from harness.types import Document, Floats, Hits, Judgement, Made, Passage, Query
 
 if TYPE_CHECKING:
     from harness.contracts import Source
-    from harness.types import Floats
 
 PARTS = ("corpus", "queries", "judgements")
 TOPICS = ("passport", "driving licence", "bicycle", "garden", "river", "school")

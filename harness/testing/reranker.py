@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from harness.testing import hit_checks, interruption
 from harness.testing.subject import Subject, able, index_if_indexed, require
 from harness.testing.texts import QUERIES, SCRIPTS, MemoryTexts, sample, sentences, texts
-
-if TYPE_CHECKING:
-    from harness.types import Floats, Ints
+from harness.types import Floats, Ints
 
 CANDIDATES = 12
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,10 +13,7 @@ from harness.contracts import IdSearcher, TermSearcher, VectorSearcher
 from harness.testing import hit_checks, interruption
 from harness.testing.subject import Subject, able, build, require
 from harness.testing.texts import QUERIES, SCRIPTS, MemoryTexts, sample, sentences, texts
-from harness.types import Hits, Unit
-
-if TYPE_CHECKING:
-    from harness.types import Ints
+from harness.types import Hits, Ints, Unit
 
 
 def corpus_of(

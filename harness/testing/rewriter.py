@@ -5,17 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from harness.testing import hit_checks, interruption
 from harness.testing.subject import Subject, able, index_if_indexed, require
 from harness.testing.texts import QUERIES, SCRIPTS, MemoryTexts, sample, texts
-from harness.types import Hits, Rewritten, TermStatistics
-
-if TYPE_CHECKING:
-    from harness.types import Floats, Ints
+from harness.types import Floats, Hits, Ints, Rewritten, TermStatistics
 
 DIMENSION = 16
 

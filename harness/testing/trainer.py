@@ -5,15 +5,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from harness.testing.subject import Subject, able, build, require, resolved
-from harness.types import Examples, Pool, Training
-
-if TYPE_CHECKING:
-    from harness.types import Ints
+from harness.types import Examples, Ints, Pool, Training
 
 TEXTS = [
     f"{adjective} {noun} {verb}"

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.collection.queries import Queries
 from harness.scoring.analysis_input import AnalysisInput
 from harness.scoring.measures.grades import relevant
 from harness.scoring.rank_agreement import kendall_tau
 from harness.scoring.score import Scores, mean
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 __all__ = ["kendall_tau", "mean", "means_of_groups", "relevant", "slice_groups", "system_means_of_groups"]
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.cluster import hierarchy
 
 from harness.plugin import Ints, Judgement, Made, MakerInput
 from harness_making import ClusterParams
 from harness_making.spans import tokens
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 class DeduplicatePairs:

@@ -4,13 +4,11 @@ shingles decides (Broder 1997)."""
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numba import njit
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 BANDS, ROWS = 16, 4  # two texts of similarity .8 share a band with a probability of .9998; at .5 it is .64
 _LENGTH = BANDS * ROWS

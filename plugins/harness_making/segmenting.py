@@ -8,14 +8,13 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.plugin import Document, HarnessError, Made, MakerInput, Passage
 from harness_making import SegmentParams, boundaries, moving
 from harness_making.boundaries import Boundaries, Found, Running, compared, f1, running
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from harness_making.boundaries import Places
     from harness_making.token_classifier import TokenClassifier
 

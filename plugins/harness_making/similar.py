@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import orjson
+from numpy.typing import NDArray
 from scipy import sparse
 
 from harness.plugin import Floats, HarnessError, Ints, Made, MakerInput
 from harness_making import SimilarParams
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 BLOCK = 1024  # queries that are compared at once
 SIMILAR, OTHER = "similar", "other"  # names of slices

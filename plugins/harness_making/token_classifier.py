@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from harness.plugin import HarnessError
 from harness.toolkit.neural import checkpoints, model_folder, models, tokens
@@ -15,8 +16,6 @@ from harness.toolkit.neural.tokens import Tokens
 from harness_making import SegmentParams, boundaries
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from harness_making.boundaries import Places
 
 BATCH = 16  # windows

@@ -8,15 +8,11 @@ query.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.plugin import FILL, Ideal
 from harness.toolkit.scoring import relevant
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 def all_judged(

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from harness.plugin import Floats, Hits, Ints
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 class Pairs(NamedTuple):

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.plugin import Examples, Floats, Ints, Pool
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 Draw = Literal["sample", "stride"]
 DRAWN = ALL = -1  # a positive that each epoch draws; all negatives that an epoch draws

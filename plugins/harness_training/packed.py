@@ -12,10 +12,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
@@ -24,9 +25,6 @@ from harness.toolkit.neural.tokens import Tokens
 from harness.toolkit.neural.torch_packed import Layout
 from harness_training import dropout as fast
 from harness_training.packed_parts import Drop, added_norm, attention, dropped
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")

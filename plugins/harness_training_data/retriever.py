@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import numpy as np
 
-from harness.plugin import JSON, HarnessError, Hits, Ints, Texts, Unit
+from harness.plugin import JSON, Floats, HarnessError, Hits, Ints, Texts, Unit
 from harness.toolkit.commands import lines_of
 from harness.toolkit.index import files
 from harness_training_data.listed import Known, Listed, digest, listed, titled
 
 if TYPE_CHECKING:
-    from harness.plugin import Floats
     from harness_training_data import RunParams
 
 ARRAYS = ("bounds", "passages", "scores", "ids", "texts")

@@ -6,19 +6,17 @@ import importlib
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.plugin import HarnessError
 from harness.toolkit.files.json_lines import Keys, Records
 from harness.toolkit.files.paths import bare
 from harness.toolkit.files.reading import chunks, lines, lines_of, opened, refuse, text_of
 from harness_vectors.ids import Ids, gathered
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 PICKLE = b"\x80"
 CONVERT = (

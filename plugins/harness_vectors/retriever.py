@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.plugin import JSON, Floats, HarnessError, Hits, Ints, Texts, Unit
 from harness.toolkit.files.json_lines import Keys, Records
@@ -19,10 +20,6 @@ from harness.toolkit.neural.encoding.parts import Shard
 from harness.toolkit.search import exact
 from harness_vectors import VectorsParams, embedding_files
 from harness_vectors.embedding_files import Embeddings
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 SHARD = 1 << 16  # vectors copied at once
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from harness.compare.stats.block import Floats
-    from harness.types import Ints
+from harness.compare.stats.block import Floats
+from harness.types import Ints
 
 SAME = 1e-9  # a smaller difference is rounding, so the query is a tie
 DECIMALS = 12  # differences are rounded to these before ranking, so that equal ones stay tied

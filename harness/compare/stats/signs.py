@@ -16,16 +16,13 @@ every machine computes the same bits.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from harness.compare.stats.block import Block, ratio, values
+from harness.compare.stats.block import Block, Floats, ratio, values
 from harness.scoring.bootstrap import exact
-
-if TYPE_CHECKING:
-    from harness.compare.stats.block import Floats
-    from harness.types import Ints
+from harness.types import Ints
 
 DRAWS = 1 << 20  # how many signs one chunk holds, so that they stay in a core's cache
 

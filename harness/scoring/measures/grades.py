@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.collection.judgements import Judged
 from harness.scoring.measures.names import FILL, UNJUDGED
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from harness.types import Ints
+from harness.types import Ints
 
 CELLS = 1 << 17  # cells of one block of rows, so that the block's keys stay in a core's cache
 MIXER = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / the golden ratio: spreads keys (Knuth, volume 3, 6.4)
