@@ -72,8 +72,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def show(options: argparse.Namespace) -> int:
-    """Prints the cards of datasets. Parts that are not in the store yet are read into it, as a run would
-    do."""
+    """Prints the cards of datasets. Parts that the store lacks are read into it, as by a run."""
     records = catalogue.load()
     store = Store(options.store or user_cache.default_store()).open()
     specs, whole = _specs(options, records)

@@ -24,8 +24,7 @@ from harness.store.remote_speed import fetch_seconds, push_seconds
 
 
 def estimated(prepared: Prepared, store: Store, options: argparse.Namespace) -> int:
-    """Prints the table of estimates. Raises HarnessError if the disk is too small for what will be
-    written."""
+    """Prints the table of estimates. Raises HarnessError if the disk is too small for the run."""
     listed = listing(prepared, store, options)
     free = shutil.disk_usage(store.root).free
     print("\n".join(table(listed, options.jobs or 1, free)))

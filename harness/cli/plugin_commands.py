@@ -64,8 +64,7 @@ class Offer(NamedTuple):
         return function
 
     def add_arguments(self, command: argparse.ArgumentParser) -> None:
-        """Adds the command's arguments and its work. Raises HarnessError if a module that it needs is
-        missing."""
+        """Adds the command's arguments and its work. Raises HarnessError if a needed module is missing."""
         if self.needs:
             from harness import catalogue
 

@@ -86,8 +86,7 @@ def _on_suite(options: argparse.Namespace) -> Target:
 
 
 def _command(options: argparse.Namespace) -> str:
-    """The command that was called, with file names in place of paths, because the folders of the user are
-    private."""
+    """The command that was called, with file names in place of paths: folders are private."""
     words = ["harness", "score", "--run", *(path.name for path in options.run)]
     for name in ("suite", "qrels", "protocol", "measures", "depth", "dataset", "split", "name"):
         value = getattr(options, name)

@@ -24,8 +24,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Verifies, and returns 0 if nothing is wrong, 1 if something is wrong, 2 if data for a check is
-    missing."""
+    """Verifies. Returns 0 if nothing is wrong, 1 if something is, 2 if data for a check is missing."""
     for offer in plugin_commands.load().offers if options.leaderboard.is_dir() else ():
         if offer.marker and offer.verify and (options.leaderboard / offer.marker).is_file():
             return int(offer.function(offer.verify)(options.leaderboard))

@@ -14,8 +14,7 @@ from harness.types import Ints, Unit
 
 class Judged(NamedTuple):
     """J judgements, with queries and passages as numbers. The passages that the corpus lacks have distinct
-    numbers from the corpus' size upwards. They can never be found, and still count in the denominators of
-    measures."""
+    numbers from the corpus' size upwards. They are never found, but count in the denominators of measures."""
 
     query: NDArray[np.int32]  # int32[J]
     passage: Ints  # int64[J]

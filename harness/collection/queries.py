@@ -36,8 +36,7 @@ _INT32 = range(-(2**31), 2**31)
 
 
 class Queries(NamedTuple):
-    """All queries of a collection in order. `slices`, `exclude` and `answers` hold one list for each
-    query."""
+    """All queries of a collection in order. `slices`, `exclude` and `answers` have a list for each query."""
 
     ids: list[str]
     texts: list[str]

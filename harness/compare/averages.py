@@ -49,8 +49,7 @@ class _Part(NamedTuple):
 
 def averaged(loaded: Loaded, pairs: Sequence[Comparison], permutations: int) -> list[AveragedPair]:
     """The pairs of every average that the suite of the first leaderboard names. A pair is in an average if it
-    is compared on each of its datasets. An average is left out if the filters leave out one of its
-    datasets."""
+    is compared on each of its datasets. An average is left out if the filters drop one of its datasets."""
     fields = {field.dataset: field for field in loaded.fields}
     compared = dict.fromkeys((item.measure, item.first, item.second) for item in pairs)
     made: list[AveragedPair] = []

@@ -32,8 +32,7 @@ class Measured(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """The expected cost of one step on a free machine; None for each number where the store has no similar
-    step."""
+    """The expected cost of one step on a free machine; None where the store has no similar step."""
 
     step: Step
     work: Amount | None

@@ -1,5 +1,4 @@
-"""Measures of plugins, computed in a worker process: a measure that fails or crashes costs only its
-column."""
+"""Measures of plugins, computed in a worker process: one that fails costs only its column."""
 
 from __future__ import annotations
 

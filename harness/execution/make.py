@@ -1,5 +1,4 @@
-"""The steps of a made dataset: a stage changes some parts, and each changed part is then a step of its
-own."""
+"""The steps of a made dataset: each part that a stage changes is a step of its own."""
 
 from __future__ import annotations
 

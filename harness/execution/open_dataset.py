@@ -70,8 +70,7 @@ def open_collection(
 def made_parts(
     collection: Collection, steps: Mapping[str, Step], store: Store, reporter: Reporter
 ) -> dict[Part, Artifact]:
-    """The verified artifacts of a collection. Those that the store lacks are made first. Raises
-    Unavailable."""
+    """The verified artifacts of a collection. Missing ones are made first. Raises Unavailable."""
     targets = list(collection.targets)
     missing = [*collection.needs, *missing_needs(steps, store, targets)]
     if not targets or missing:
@@ -135,8 +134,7 @@ def opened(parts: Mapping[Part, Artifact], policy: str, where: str) -> Opened:
 
 
 def contents_of(artifact: Artifact) -> str:
-    """One digest of all files of an artifact. It is equal for equal data, whatever plugin version made
-    them."""
+    """One digest of all files of an artifact. It is equal for equal data, whatever version made them."""
     return keys.key({name: file.sha256 for name, file in artifact.files.items()})
 
 

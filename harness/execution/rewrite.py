@@ -114,8 +114,7 @@ def part_of(rewritten: Rewritten, rows: slice) -> Rewritten:
 
 
 def search(searcher: Searcher, rewritten: Rewritten, k: int, within: Ints | None = None) -> Hits:
-    """A retriever's best `k` hits for queries of any form. If `within` is given, only these positions are
-    scored."""
+    """A retriever's best `k` hits for queries of any form. With `within`, only these positions are scored."""
     if isinstance(searcher, IdSearcher) and rewritten.ids is not None and rewritten.texts is not None:
         return searcher.search_ids(rewritten.ids, rewritten.texts, k, within)
     if rewritten.texts is not None:

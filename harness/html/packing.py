@@ -20,8 +20,7 @@ BUDGET = 10_500_000  # characters for all data that grow with the number of quer
 
 
 class Coded(NamedTuple):
-    """Values as codes. Code 0 is a missing value. Code c is palette[c - 1], or `low` plus (c - 1) times
-    `step`."""
+    """Values as codes. 0 is a missing value; c is palette[c - 1], or `low` + (c - 1) times `step`."""
 
     codes: bytes  # one row after the other, little-endian
     width: int  # bytes of a code

@@ -98,8 +98,7 @@ def difference(score: str) -> dict[str, JSON]:
 
 
 def forest(score: str, baseline: str) -> dict[str, JSON]:
-    """A plot of differences from a baseline with their intervals. Data: `system`, `difference`, `low`,
-    `high`."""
+    """A plot of differences from a baseline, with intervals. Data: `system`, `difference`, `low`, `high`."""
     title = f"{score}, difference from {baseline}"
     scale = {"zero": True, "padding": 12}
     x = {"field": "difference", "type": "quantitative", "title": title, "scale": scale}
@@ -137,9 +136,8 @@ def forest_of(compared: Compared, score: str, baseline: str) -> dict[str, JSON]:
 
 
 def pairs(first: str, second: str) -> dict[str, JSON]:
-    """A plot of two systems query by query. Data: `x` and `y`, the scores of the first and the second system,
-    `queries`, how many have these scores, and `query`, the id of one of them. Above the line, the second is
-    better."""
+    """A plot of two systems query by query. Data: `x` and `y`, the scores of both systems, `queries`, how
+    many have these scores, and `query`, the id of one of them. Above the line, the second is better."""
     scale = {"zero": False, "nice": False, "padding": 14}
     axis = {"tickCount": 6}
     axes = {name: {"field": name, "type": "quantitative", "title": title, "scale": scale, "axis": axis}

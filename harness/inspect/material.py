@@ -81,8 +81,7 @@ class Material:
         return best
 
     def judged_share(self, hits: Hits, first: int) -> float | None:
-        """The share of judged hits among the `first` hits of all judged queries; None if there are no
-        hits."""
+        """The share of judged hits among the `first` hits of all judged queries; None without hits."""
         _, _, positions = self._judged
         numbers = np.array([self.number.get(name, -1) for name in self._judgements.query_ids], np.int64)
         query, at = numbers[self._judgements.query], positions[self._judgements.passage]

@@ -226,8 +226,7 @@ def differences(
     texts: Mapping[str, str],
     compared: Sequence[Compared],
 ) -> list[object]:
-    """What two systems differ on: how often each is better, the queries with their texts, and the groups of
-    queries."""
+    """What two systems differ on: how often each is better, the queries with their texts, and the groups."""
     from rich.table import Table
     from rich.text import Text
 

@@ -138,8 +138,7 @@ def decoded(data: JSON, where: str) -> Board:
 
 
 def _explained(message: str) -> str:
-    """msgspec's message in the words of JSON, after the place of the error: `rows[3].cost.seconds: expected
-    ...`."""
+    """msgspec's message in words of JSON, after the error's place: `rows[3].cost.seconds: expected ...`."""
     text, _, place = message.rpartition(" - at `$")
     text = text or message
     place = place.removesuffix("`").removeprefix(".")

@@ -62,8 +62,7 @@ def changes(before: Leaderboard, after: Leaderboard) -> list[str]:
 
 
 def _lasting(board: Board) -> Board:
-    """The leaderboard without cost and environment: the part that is the same for two runs of a suite on the
-    same data."""
+    """The leaderboard without cost and environment: what two runs of a suite on the same data share."""
     rows = tuple(structs.replace(row, cost=Cost()) for row in board.rows)
     return structs.replace(board, rows=rows, environment=Environment())
 
@@ -113,8 +112,7 @@ def _is_missing(value: JSON) -> bool:
 
 
 def _methods(old: list[tuple[str, str]], new: list[tuple[str, str]]) -> Iterator[str]:
-    """The steps that only one of two rows has: `without` for those of the old row, `with` for those of the
-    new one."""
+    """The steps that only one of two rows has: `without` for the old row's, `with` for the new one's."""
     for word, here, elsewhere in (("without", old, new), ("with", new, old)):
         left = list(elsewhere)
         for step in here:

@@ -63,8 +63,7 @@ class Ids(Corpus):
 
 
 def judgements_in(path: Path) -> tuple[Judgements, str]:
-    """The judgements of a file, and their digest. The digest is the same whichever plugin reads these
-    judgements."""
+    """The judgements of a file, and their digest. The digest is the same whichever plugin reads them."""
     with disk.explaining(Path("the folder of temporary files")), tempfile.TemporaryDirectory() as name:
         write_judgements(qrels_files.read_qrels(path), Path(name))
         digest = keys.key({JUDGEMENTS_FILE: disk.sha256(Path(name, JUDGEMENTS_FILE))})
@@ -72,8 +71,7 @@ def judgements_in(path: Path) -> tuple[Judgements, str]:
 
 
 def opened(judgements: Judgements, digest: str, ranked: Iterable[str]) -> Opened:
-    """A dataset to score runs on: the judged queries, with all judged passages and the passages in
-    `ranked`."""
+    """A dataset to score runs on: the judged queries, with all judged passages and those in `ranked`."""
     corpus = Ids([*judgements.passage_ids, *ranked])
     count = len(judgements.query_ids)
     nothing: list[list[str]] = [[] for _ in range(count)]

@@ -109,8 +109,7 @@ def _columns(label: str, row_values: PerQuery | None) -> NDArray[np.float64] | N
 
 
 def _ratio(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """float64[R]: the first column of `sums` (float64[R, 2]) divided by the second, 0 where the second is
-    0."""
+    """float64[R]: the first column of `sums` (float64[R, 2]) by the second, 0 where that is 0."""
     part, whole = sums[:, 0], sums[:, 1]
     return np.divide(part, whole, out=np.zeros(len(sums)), where=whole != 0)
 

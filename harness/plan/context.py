@@ -129,8 +129,7 @@ def of_index(context: Context, collection: Collection, method: Resolved, unit: U
 
 
 def _values(context: Context, collection: Collection, chosen: Chosen, unit: Unit) -> tuple[Any, list[Need]]:
-    """The method's parameters with every `auto` and every made model replaced, and the needs that are missing
-    here."""
+    """The method's parameters with every `auto` and every made model replaced, and the missing needs."""
     given = made_models.replaced(
         chosen.params, lambda reference: context.model_of(context, reference, chosen.place)
     )

@@ -253,8 +253,7 @@ def _least(metric: Metric) -> int:
 
 
 def _extended(ideal: Ideal, start: int, more: Ints, grade: int) -> Ideal:
-    """The judgements of `len(more)` rows from `start` on, with `more[q]` judgements of `grade` added to each
-    row q."""
+    """The judgements of `len(more)` rows from `start` on, with `more[q]` more of `grade` in each row q."""
     low, high = np.searchsorted(ideal.row, (start, start + len(more)))
     row, known = ideal.row[low:high] - start, ideal.grade[low:high]
     above = known >= grade

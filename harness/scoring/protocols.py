@@ -17,8 +17,7 @@ DOCUMENTS: dict[str, ColumnUnit] = {"document ": "document", "FirstP ": "first"}
 
 
 class Scoring(NamedTuple):
-    """The scoring of a suite: its columns, with canonical names, and the depth at which runs are cut
-    first."""
+    """The scoring of a suite: its columns, with canonical names, and the depth at which runs are cut."""
 
     columns: tuple[Column, ...]
     depth: int

@@ -130,8 +130,7 @@ def _formed(hits: Hits, queries: int | None, most_columns: int | None) -> Hits:
 
 
 def _check(passages: Ints, scores: Floats, size: int, start: int) -> None:
-    """Raises ContractError for a block of hits that breaks the contract. The block's first row is the query
-    `start`."""
+    """Raises ContractError for hits that break the contract. Their first row is the query `start`."""
     _refuse((passages < -1) | (passages >= size), passages, start, f"position {{}} is not in 0 to {size - 1}")
     _refuse(~np.isfinite(scores) & (passages >= 0), scores, start, "the score {} is not finite")
     narrow = np.sort(passages.astype(np.int32), axis=1) if size < 2**31 else np.sort(passages, axis=1)

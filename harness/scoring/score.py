@@ -35,8 +35,7 @@ class Scored(NamedTuple):
 
     @property
     def values(self) -> NDArray[np.float64]:
-        """The value of each scored query: float64[S]. Comparisons of systems query by query use these
-        values."""
+        """The value of each scored query: float64[S]. Comparisons query by query use them."""
         whole = self.denominator
         return np.divide(self.numerator, whole, out=np.zeros(len(whole)), where=whole != 0)
 
@@ -238,8 +237,7 @@ def has_positive(metric: Metric, ideal: Ideal) -> NDArray[np.bool_]:
 
 
 def _answered(hits: Hits, queries: Ints) -> tuple[int, int]:
-    """The number of scored queries with hits, and the number of neighbours with equal scores in their
-    rankings."""
+    """The number of scored queries with hits, and the number of neighbours with equal scores."""
     answered = queries[queries < len(hits.passages)]
     if hits.passages.shape[1] == 0:
         return 0, 0

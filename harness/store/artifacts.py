@@ -113,13 +113,11 @@ class Store:
         return next(changed, None)
 
     def discard(self, step: str) -> None:
-        """Remove an artifact. A rename takes it out of the store at once and whole; its files are deleted
-        after that."""
+        """Remove an artifact. A rename takes it out of the store whole; then its files are deleted."""
         disk.remove_tree(self.put_aside(step))
 
     def put_aside(self, step: str) -> Path:
-        """Take an artifact out of the store, if it is there. Returns the path of its files, for the caller to
-        delete."""
+        """Take an artifact out of the store, if it is there. Returns its path, for the caller to delete."""
         aside = self.removed / f"{step}.{os.getpid()}.{time.monotonic_ns()}"
         self._verified.pop(step, None)
         with disk.explaining(self.root), contextlib.suppress(FileNotFoundError):
@@ -284,8 +282,7 @@ class Store:
                 self.forget(folder.name)
 
     def forget_all(self, kind: str) -> None:
-        """Remove the files that killed runs left of all steps of a kind, except steps that a run is
-        executing."""
+        """Remove the files that killed runs left of all steps of a kind, except steps in execution."""
         for folder in self.partial.glob(f"{kind}-*"):
             self.forget(folder.name)
 

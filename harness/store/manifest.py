@@ -1,5 +1,4 @@
-"""The manifest of an artifact: the record of a step, of its results and of its files, against which they are
-verified."""
+"""The manifest of an artifact: the record of a step, of its results and of its files, to verify them."""
 
 from __future__ import annotations
 

@@ -42,8 +42,7 @@ def _fans_out(value: JSON, hint: Any) -> bool:
 
 
 def _varied(point: Mapping[str, JSON]) -> Varied:
-    """The varied parameters and their values. If a made model has several seeds, the parameter is called
-    `seed`."""
+    """The varied parameters and their values. For a made model's seeds, it is called `seed`."""
     return tuple(
         ("seed", value.seed) if isinstance(value, Made) and value.seed is not None else (key, value)
         for key, value in point.items()

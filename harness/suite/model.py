@@ -166,8 +166,7 @@ class Suite:
 
 
 class Unsound(Problems):
-    """The problems of a suite, and `rest`: the suite without its wrong parts. Planning `rest` may find more
-    problems."""
+    """The problems of a suite, and `rest`: the suite without its wrong parts. Planning it may find more."""
 
     def __init__(self, problems: Iterable[Problem], rest: Suite | None) -> None:
         super().__init__(problems)

@@ -88,8 +88,7 @@ def sound_splits(datasets: Sequence[DatasetSpec], referred: Sequence[Named]) -> 
 
 
 def _unfit(chosen: Chosen) -> str | None:
-    """Why a value that a method is tuned over does not fit; None if all fit, or if the method could not be
-    read."""
+    """Why a value that a method is tuned over does not fit; None if all fit, or if the method is unknown."""
     if chosen.params is None:  # its problems are noted already
         return None
     # the first point was checked with the other parameters; the other points must fit too

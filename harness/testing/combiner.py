@@ -37,8 +37,7 @@ def generated(seed: int, unit: Unit, k: int = 8) -> Hits:
 
 
 def rescored(number: int, positions: Ints, first: int = 0) -> Hits:
-    """The hits that a retriever of passages gives for further positions. The scores are the same for every
-    query."""
+    """The hits that a retriever of passages gives for further positions. All queries have the same scores."""
     scores = np.where(positions < 0, -np.inf, np.sin(1.7 * positions + number)).astype(np.float32)
     order = np.argsort(-scores, axis=1, kind="stable")
     return Hits(np.take_along_axis(positions, order, 1), np.take_along_axis(scores, order, 1))
@@ -61,8 +60,7 @@ def mixes(subject: Subject) -> dict[str, list[Hits]]:
 
 
 def combined(subject: Subject, inputs: Sequence[Hits], depth: int = DEPTH) -> Hits:
-    """The combined hits. Raises `Broken` unless they are cut at `depth`, unique, and only of
-    candidates."""
+    """The combined hits. Raises `Broken` unless they are unique candidates, cut at `depth`."""
     before = [hit_checks.digest(hits) for hits in inputs]
     more = (rescored,) if subject.record.within else ()
     hits: Hits = build(subject).combine(list(inputs), depth, structure(), *more)

@@ -13,8 +13,7 @@ AHEAD = 5000  # documents that a stage may read before it returns its first addi
 
 
 def documents() -> list[Document]:
-    """Documents with and without title, with one or many passages, with empty passages, in several
-    scripts."""
+    """Documents with and without title, with one, many and empty passages, in several scripts."""
     plain = [_document(f"d{i}", f"Castle number {i}", sentences(1 + i % 4, seed=i)) for i in range(6)]
     return [
         *plain,

@@ -71,8 +71,7 @@ def judgements() -> Iterator[Judgement]:
 
 
 def given(subject: Subject, folder: Path, *, judged: bool = True) -> MakerInput:
-    """The sample dataset as the input of a maker, with runs, splits and vectors if the maker's record reads
-    them."""
+    """The sample dataset as the input of a maker, with runs, splits and vectors if its record reads them."""
     parts = _parts(folder / "given", judged)
     reads = subject.record.reads
     read: dict[str, Any] = {

@@ -74,8 +74,7 @@ def ends_in_the_same_bytes_again(subject: Subject, folder: Path) -> None:
 
 
 def ends_in_the_same_bytes_after_a_kill(subject: Subject, folder: Path) -> None:
-    """Training that is killed at its second report of progress and then repeated must end in the same
-    bytes."""
+    """Training that is killed at its second report, then repeated, must end in the same bytes."""
     whole = trained(subject, folder / "whole", Training(7))
     calls = 0
 

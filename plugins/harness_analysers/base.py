@@ -26,8 +26,7 @@ def lower(token: str) -> str:
 
 @dataclass(frozen=True)
 class Words:
-    """An analyser that cuts words by Unicode's rules and turns each into a term by `term`; empty terms are
-    dropped."""
+    """Cuts words by Unicode's rules and turns each into a term by `term`; empty terms are dropped."""
 
     term: Callable[[str], str]
     bigrams: bool = False  # East Asian characters become overlapping pairs
@@ -52,8 +51,7 @@ class Words:
 def cut(
     text: NDArray[np.uint32], bounds: NDArray[np.int64], table: NDArray[np.uint8], bigrams: bool, longest: int
 ) -> Spans:
-    """The starts and lengths of all tokens, and the number of tokens up to the end of each text, by
-    `segment`."""
+    """The starts and lengths of all tokens, and how many end with each text, by `segment`."""
     import numpy as np
 
     from harness_analysers.segment import segment

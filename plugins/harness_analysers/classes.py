@@ -135,8 +135,7 @@ def word_class(code: int) -> str:
 
 
 class Letters(dict[int, str]):
-    """A table for `str.translate` that maps each character to the letter of its class, computed on first
-    use."""
+    """For `str.translate`: each character's class letter, computed on first use."""
 
     def __missing__(self, code: int) -> str:
         letter = self[code] = word_class(code)

@@ -38,8 +38,7 @@ def revoke(journal: Journal, name: str) -> None:
 
 
 def session_of(token: str) -> str:
-    """The session that a browser keeps in its cookie instead of the token. The same token gives the same
-    session."""
+    """The session in a browser's cookie instead of the token. The same token gives the same session."""
     return hmac.new(token.encode(), b"session", hashlib.sha256).hexdigest()
 
 

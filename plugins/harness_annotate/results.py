@@ -21,8 +21,7 @@ OPEN = "open"  # the rule that is given for an undecided pair
 
 
 class About(msgspec.Struct, frozen=True):
-    """The content of export.json: the scheme and rules, the last entry of the log that was exported, and the
-    files."""
+    """The content of export.json: the scheme and rules, the last exported entry of the log, and the files."""
 
     pool: str
     scheme: Scheme

@@ -33,8 +33,7 @@ class Postings(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Queries as terms. Each query's heaviest terms come first, and a text's weights are added in this
-    order."""
+    """Queries as terms. The heaviest come first, and a text's weights are added in this order."""
 
     first: NDArray[np.int64]  # int64[Q + 1]: the first term of each query
     terms: NDArray[np.int64]  # int64[T]
@@ -94,8 +93,7 @@ def add_block(
 
 @inner(nb.int64(POSTINGS, nb.int64, nb.int64))
 def place_in(p: Postings, block: int, text: int) -> int:
-    """The index of a text's posting in the block, or -1, by binary search. `text` counts from the window's
-    first."""
+    """The index of a text's posting in the block, or -1, by binary search. `text` counts from the window."""
     low, size = p.block_start[block], p.block_start[block + 1] - p.block_start[block]
     while size > 1:
         half = size >> 1

@@ -111,8 +111,7 @@ def combined(every: NDArray[np.float64], kind: str, probabilities: bool) -> NDAr
 
 
 def _completed(params: CrossEncoderParams, folders: Sequence[Path]) -> CrossEncoderParams:
-    """The parameters, completed by the settings in the models' folders if these were missing while
-    planning."""
+    """The parameters, completed by the settings in the models' folders if missing while planning."""
     if "auto" not in (params.kind, params.length):
         return params
     settled: dict[str, Any] = (

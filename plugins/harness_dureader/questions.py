@@ -59,8 +59,7 @@ def questions(path: Path) -> Iterator[Question]:
 
 
 def mapped(path: Path) -> Iterator[Question]:
-    """The questions of q2qid.<split>.json, which has the form {"question": "question id", ...} and no
-    positives."""
+    """The questions of q2qid.<split>.json, {"question": "question id", ...}, without positives."""
     try:
         ids = msgspec.json.decode(b"".join(pieces(path)), type=dict[str, str])
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:

@@ -57,8 +57,7 @@ class Raw:
         return Card("zh", self._params.split, None, LICENCE, CITATION, URL, (NOTE,))
 
     def inputs(self, part: Part) -> Inputs:
-        """The files that a part is read from. Queries and judgements depend only on the file of their
-        split."""
+        """The files that a part is read from. Queries and judgements need only their split's file."""
         if part == "corpus":
             return Inputs({}, tuple(self._file(split) for split in self._params.documents))
         return Inputs({}, (self._file(self._params.split),))

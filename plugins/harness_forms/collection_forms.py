@@ -47,8 +47,7 @@ def mteb(whole: Whole, out: Path) -> list[str]:
 
 
 def trec(whole: Whole, out: Path) -> list[str]:
-    """Writes `corpus.jsonl`, `topics.<split>.tsv`, and `qrels.<split>.txt` in the four columns of
-    trec_eval."""
+    """Writes `corpus.jsonl`, `topics.<split>.tsv`, and `qrels.<split>.txt` in trec_eval's columns."""
     split = whole.card.split
     _lines(out / "corpus.jsonl", _passages(whole, documents=True))
     _flat(whole.queries.texts, "a query")

@@ -90,8 +90,7 @@ def homes() -> Iterator[Home]:
 
 
 def choose(homes: list[Home]) -> Path:
-    """The first folder with a suitable Java. If there is none, a HarnessError gives the reason for each
-    folder."""
+    """The first folder with a suitable Java. Raises HarnessError with each folder's fault."""
     wrong = []
     for home in homes:
         problem = unfit(home.path)

@@ -155,8 +155,7 @@ class Picked:
         self._top = handles.function(java, "Function", handles.then(java, gathered, top))
 
     def __call__(self, results: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
-        """The number of hits of each query, and the document numbers and the scores of all hits, query by
-        query."""
+        """The number of hits of each query, and all hits' documents and scores, query by query."""
         counts = np.array(results.stream().mapToInt(self._count).toArray(), np.int64)
         numbers = results.stream().flatMap(self._spread).mapToInt(self._number).toArray()
         scores = results.stream().flatMap(self._spread).mapToDouble(self._score).toArray()
@@ -195,8 +194,7 @@ def similarity(java: Java, params: LuceneBM25 | LuceneQL) -> Any:
 
 
 def weighted(java: Java, term: Any, weight: float) -> Any:
-    """A query of one weighted term, cast to the type for which pyjnius selects the right overloaded
-    method."""
+    """A query of one weighted term, cast to the type with which pyjnius selects the right overload."""
     from jnius import cast
 
     plain = java(f"{LUCENE}.search.TermQuery")(term)

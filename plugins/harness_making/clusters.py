@@ -57,8 +57,7 @@ class DeduplicatePairs:
 
 
 def clusters(vectors: NDArray[np.float64], cut: float) -> Ints:
-    """int64[n]: the cluster of each row. Ward's tree (1963, as SciPy computes it) is cut at the distance
-    `cut`."""
+    """int64[n]: the cluster of each row. Ward's tree (1963, by SciPy) is cut at the distance `cut`."""
     tree = hierarchy.ward(vectors)
     return np.asarray(hierarchy.fcluster(tree, cut, criterion="distance"), np.int64)
 

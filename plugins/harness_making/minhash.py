@@ -16,8 +16,7 @@ _LENGTH = BANDS * ROWS
 
 def band_keys(data: NDArray[np.uint8], bounds: NDArray[np.int64], shingle: int, characters: bool) -> Any:
     """uint64[n, BANDS]: the keys of the texts `data[bounds[i] : bounds[i + 1]]` in UTF-8. Two texts with a
-    key in common are a candidate pair. All texts without a shingle have the same keys, those of an empty
-    set."""
+    key in common are a candidate pair. Texts without a shingle have the keys of an empty set."""
     random = np.random.default_rng(0)
     factors = (random.integers(0, 2**32, _LENGTH, np.uint32) | np.uint32(1)).astype(np.uint32)
     added = random.integers(0, 2**32, _LENGTH, np.uint32)

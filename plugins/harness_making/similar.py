@@ -88,8 +88,7 @@ def by_characters(texts: Sequence[str], against: Sequence[str], threshold: float
 
 
 def by_vectors(vectors: Floats, against: Floats, threshold: float, count: int = 1) -> Nearest:
-    """The nearest of `against` for each vector. The similarity is the cosine, or 0 if the cosine is below
-    0."""
+    """The nearest of `against` for each vector. The similarity is the cosine, at least 0."""
     first, second = _unit(vectors), _unit(against)
 
     def compared(start: int, stop: int) -> Floats:

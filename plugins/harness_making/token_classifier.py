@@ -85,8 +85,7 @@ class TokenClassifier:
 
 
 def windows(count: int, room: int) -> list[Window]:
-    """Windows of `room` tokens that overlap by half. A token counts in the window in which it is farther from
-    an edge."""
+    """Windows of `room` tokens that overlap by half. A token counts where it is farther from an edge."""
     if count <= room:
         return [Window(0, count, 0)]
     step = max(1, room // 2)

@@ -66,8 +66,7 @@ _KEYS = Keys(
 
 
 def decisions(path: Path) -> Iterator[Decision]:
-    """The decisions of a file in order. Two decisions about one pair by the same kind of judge are
-    refused."""
+    """The decisions of a file in order. Two on one pair by one kind of judge are refused."""
     seen: dict[tuple[str, str, str], int] = {}
     read = _of_lines(path) if path.name.removesuffix(".gz").endswith((".jsonl", ".json")) else _of_table(path)
     for line, decision in read:

@@ -1,5 +1,4 @@
-"""Methods that are Python functions. `harness.run({...})` stores them as parameters of the method
-`python`."""
+"""Methods that are Python functions. `harness.run({...})` makes them parameters of the method `python`."""
 
 from __future__ import annotations
 

@@ -17,8 +17,7 @@ TERMS = (
 
 @dataclass(frozen=True)
 class SpladeParams:
-    """The parameters of `splade`. A setting that is `auto` comes from the model's authors, or from its
-    folder."""
+    """The parameters of `splade`. `auto` is the setting of the model's authors, or of its folder."""
 
     model: Path | str = param(help="a folder, a hub id, package:MODULE/FOLDER, or a short name")
     revision: str = param("auto", "the branch, tag or commit of a model of the hub")

@@ -194,8 +194,7 @@ def encoders(
 
 
 def parts(batch: Tokens) -> Iterator[list[int]]:
-    """The bounds of groups of neighbouring texts. A group has at most LOGITS tokens, or is one text with
-    more."""
+    """The bounds of groups of neighbouring texts. A group has at most LOGITS tokens, or one text."""
     bounds: list[int] = batch.bounds.tolist()
     begin = 0
     for i in range(1, len(bounds)):

@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 
 class Known(NamedTuple):
-    """The known settings of a model. If a setting of the queries is None, the setting of the passages
-    holds."""
+    """The known settings of a model. If one of the queries is None, that of the passages holds."""
 
     name: str
     passages: str  # the hub's id of the passages' encoder

@@ -40,8 +40,7 @@ class Sparse:
         return self.index(texts, folder)  # all texts are encoded already, and are not encoded again
 
     def _encode(self, texts: Texts, folder: Path, part: range | None = None) -> tuple[Encoding, int]:
-        """Encode all texts, or those of `part`. Return the encoding and the size of the model's
-        vocabulary."""
+        """Encode all texts, or those of `part`. Returns the encoding and the vocabulary's size."""
         params = self._params
         here = models.folder(params.model, params.revision, trust_remote_code=params.trust_remote_code)
         tokeniser = tokens.load(here, params.trust_remote_code)

@@ -58,8 +58,7 @@ def writer(folder: Path, quantise: int | None) -> Write:
 
 
 def _whole(path: Path) -> bool:
-    """Whether the file of a shard is complete. A cut file has no table of contents, which stands at the
-    end."""
+    """Whether the file of a shard is complete. A cut file lacks the table of contents, its end."""
     try:
         with np.load(path, allow_pickle=False) as file:
             return set(file.files) == set(_Window._fields)
@@ -137,8 +136,7 @@ def _windows(folder: Path) -> Iterator[_Window]:
 
 
 def read(folder: Path) -> Index:
-    """The index in a folder, mapped into memory. If the index is damaged, a HarnessError says what is
-    wrong."""
+    """The index in a folder, mapped into memory. Raises HarnessError if it is damaged."""
     facts = files.read_facts(folder, FORMAT)
     positions, first, starts, peaks = (files.array(folder / f"{name}.npy") for name in ARRAYS)
     impact = np.dtype(np.float32 if facts["quantise"] is None else np.uint16)

@@ -25,8 +25,7 @@ class Instances(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Some queries with a list of passages each. The first passage of a list is the positive, if the list has
-    one."""
+    """Some queries with a list of passages each. The first of a list is the positive, if it has one."""
 
     queries: list[str]
     texts: list[str]  # P: the distinct passages of all lists
@@ -61,8 +60,7 @@ def each_query(queries: Ints) -> Instances:
 
 def instances_of(examples: Examples, unit: str, single: bool = False, scored: bool = False) -> Instances:
     """The lists of an epoch by their unit: `query`, `positive` or `pair`. A pair is a positive with one of
-    its negatives or, with `single`, a query with one passage. If undenoised lists stand apart, they follow
-    the others."""
+    its negatives or, with `single`, a query with one passage. Undenoised lists that stand apart follow."""
     queries = usable(examples, scored)
     if unit == "query":
         made = each_query(queries)

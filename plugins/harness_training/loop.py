@@ -147,8 +147,7 @@ def _run(
 @contextlib.contextmanager
 def threads_for(models: Mapping[str, nn.Module]) -> Iterator[None]:
     """A block in which torch has one thread if every model computes whole texts on each core. The operations
-    that are left are small. With several threads, waiting for each other would take longer than these
-    operations."""
+    that are left are small. With several threads, waiting would take longer than they do."""
     before = torch.get_num_threads()
     if all(getattr(model, "packed", None) is not None for model in models.values()):
         torch.set_num_threads(1)

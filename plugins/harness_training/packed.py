@@ -131,8 +131,7 @@ def _weights(net: Network) -> list[Tensor]:
 
 
 def _layers(net: Network, share: Share, x: Tensor, weights: Sequence[Tensor], first: bool) -> Tensor:
-    """float32[t, d]: the states after the last layer for a share, computed from the embeddings of its
-    tokens."""
+    """float32[t, d]: a share's states after the last layer, from the embeddings of its tokens."""
     pairs = list(zip(weights[::2], weights[1::2], strict=True))
     kind = pairs[1][0].dtype
     drops = [Drop(share.keys, share.lengths, at.layer, at.p if at.training else 0.0) for at in net.drops]

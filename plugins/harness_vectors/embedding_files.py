@@ -40,8 +40,7 @@ class Embeddings(NamedTuple):
 
 def read(path: Path, ids: Path | None = None, texts: bool = False) -> Embeddings:
     """All vectors of a file, mapped into memory if its format allows, and their texts if these are wanted.
-    Raises HarnessError for a damaged file and for any pickle. In a file of lines, the error names the
-    line."""
+    Raises HarnessError for a damaged file and for any pickle. In lines, the error names the line."""
     if path.is_dir():
         embeddings = _faiss(path)
     elif path.suffix == ".npy":

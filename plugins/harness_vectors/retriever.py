@@ -34,8 +34,7 @@ class Vectors:
         self._params = params
 
     def index(self, texts: Texts, folder: Path) -> Mapping[str, JSON]:
-        """Write the vectors of the texts, which are found by id, in the order of the texts. Return facts to
-        report."""
+        """Write the vectors of the texts, found by id, in the texts' order. Returns facts to report."""
         params = self._params
         embeddings = embedding_files.read(params.passages, params.passage_ids)
         positions, places = np.empty(len(texts), np.int64), np.empty(len(texts), np.int64)
@@ -71,8 +70,7 @@ class Vectors:
 
 
 class Search:
-    """An open index. A query's vector is looked up by the query's text, because a retriever gets only
-    texts."""
+    """An open index. A query's vector is looked up by the query's text, as a retriever gets only texts."""
 
     def __init__(self, params: VectorsParams, index: vectors.Vectors, unit: Unit) -> None:
         self._params, self._index, self._unit = params, index, unit

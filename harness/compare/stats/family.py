@@ -19,8 +19,7 @@ TIES = 1e-7  # sums that differ by less, relatively, differ by the rounding of t
 
 
 class Group(NamedTuple):
-    """Blocks over the same queries. The pairs of a group are the pairs of its blocks, one block after the
-    other."""
+    """Blocks over the same queries. The pairs of a group are the pairs of its blocks, block after block."""
 
     blocks: tuple[Prepared, ...]
     seed: int

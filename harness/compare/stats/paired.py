@@ -50,9 +50,8 @@ def wilcoxon(differences: Floats) -> Test:
 
 
 def effect(differences: Floats) -> float:
-    """Hedges' g of paired differences: d_z = mean / deviation (Cohen 1988), times the exact correction for
-    few queries (Hedges 1981, equation 6e). 0 if no query differs, infinite if all differ by the same
-    amount."""
+    """Hedges' g of paired differences: d_z = mean / deviation (Cohen 1988), times the correction for few
+    queries (Hedges 1981, equation 6e). 0 if no query differs, infinite if all differ by the same amount."""
     mean, deviation = _moments(differences)
     if deviation == 0:
         return 0.0 if mean == 0 else math.copysign(math.inf, mean)

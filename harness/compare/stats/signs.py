@@ -55,9 +55,8 @@ def prepare(block: Block, pairs: Pairs) -> Prepared:
 
 
 def _scale(part: Floats, whole: Floats | None, first: int, second: int) -> float:
-    """One divided by the root of the sum of squared differences; 0 if no query differs. For a ratio of sums,
-    the differences are those of n - R d, with the common ratio R of the pair, divided by the mean
-    denominator."""
+    """1 / the root of the sum of squared differences; 0 if no query differs. For a ratio of sums, the
+    differences are those of n - R d, with the common ratio R of the pair, divided by the mean denominator."""
     difference, base = part[:, first] - part[:, second], 1.0
     if whole is not None:
         base = float(whole[:, first].sum() + whole[:, second].sum()) / 2

@@ -40,16 +40,14 @@ def per_row(rows: Ints, queries: int, weights: NDArray[np.float64] | None = None
 
 
 def places(rows: Ints) -> Ints:
-    """For each value of `rows`, the number of equal values before it: int64[n]. `rows` are ascending and at
-    least 0."""
+    """For each value of `rows`, the number of equal values before it: int64[n]. `rows` ascend from 0."""
     counts = np.bincount(rows)
     return np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
 def of_documents(judged: Judged, document_of: NDArray[np.int32], documents: int) -> Judged:
     """The judgements of documents, from those of passages. A document's grade is the highest grade of its
-    passages. A passage that the corpus lacks counts as a document of its own, because its document is not
-    known."""
+    passages. A passage that the corpus lacks counts as a document of its own, as its own is not known."""
     size = len(document_of)
     missing = judged.passage >= size
     known = np.where(missing, 0, judged.passage)

@@ -42,8 +42,7 @@ def opened(folder: Path | None) -> Store:
 
 
 def made(path: Path, name: str, store: Store) -> MadeDataset:
-    """The dataset of the suite at `path`. Steps that are not in the store yet are executed, as a run would
-    do."""
+    """The dataset of the suite at `path`. Steps that the store lacks are executed, as by a run."""
     records = catalogue.load()
     whole = suite.load(path, records)
     [spec] = of_suite(whole, name)

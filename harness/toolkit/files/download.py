@@ -123,8 +123,7 @@ def _opened(url: str, start: int) -> Iterator[tuple[Any, list[Message]]]:
 
 
 def _content_range(headers: Message) -> tuple[int | None, int | None]:
-    """The offset of the first byte of the response, and the size of the whole file; each None if it is not
-    stated."""
+    """The offset of the first byte of the response, and the size of the whole file; None if not stated."""
     match = _TOTAL.fullmatch(headers.get("Content-Range", ""))
     if not match:
         return None, None

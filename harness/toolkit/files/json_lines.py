@@ -25,8 +25,7 @@ _KINDS = {
 
 
 class Keys(NamedTuple):
-    """The keys that a line should hold and the types of their values, from which error messages are
-    worded."""
+    """The keys that a line should hold and the types of their values, for error messages."""
 
     required: tuple[str, ...]
     kinds: Mapping[str, tuple[str, ...]]  # key -> names of the Python types that its value may have

@@ -47,9 +47,8 @@ class Encoded(NamedTuple):
 
 
 def load(name: str) -> Analyse:
-    """The analyser of that name. Raises HarnessError if there is none, or if a module must be installed
-    first. Unless the analyser is a `Spanning`, it raises HarnessError when it does not return a list of
-    terms."""
+    """The analyser of that name. Raises HarnessError if there is none, or if a module is missing. Unless it
+    is a `Spanning`, it raises HarnessError when it does not return a list of terms."""
     entry = catalogue.load().find("analysers", name)
     missing = catalogue.missing_modules(entry.record, entry.plugin.distribution)
     if missing is not None:
