@@ -33,8 +33,7 @@ def load(
 
 
 def check(path: str | Path, *, store: str | Path | None = None) -> list[Problem]:
-    """The problems of a suite, each with its place. The list is empty if the suite can be planned. Its data
-    need not be here."""
+    """The problems of a suite, each with its place. Empty if it can be planned. Its data need not be here."""
     try:
         preparation.read(Path(path), catalogue.load(), opened_store(store))
     except HarnessError as error:

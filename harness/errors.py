@@ -91,8 +91,7 @@ class ContractError(Exception):
 
 
 def check_is(value: object, expected: type, what: str) -> None:
-    """Raises ContractError if a plugin's `value` is not of the expected type. `what` names such values in the
-    plural."""
+    """Raises ContractError if a plugin's `value` is not of the expected type. `what` is its plural."""
     if not isinstance(value, expected):
         got = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
         raise ContractError(f"{what} must be {expected.__module__}.{expected.__qualname__}, not {got}")

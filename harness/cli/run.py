@@ -156,8 +156,7 @@ def counts(prepared: Prepared, store: Store) -> str:
 
 
 def notes(prepared: Prepared, catalogue: Catalogue, store: Store | None = None) -> list[str]:
-    """What the methods of the selected rows say about their files; with a store, those of the steps that it
-    lacks."""
+    """What the methods of the selected rows say about their files; with a store, those of missing steps."""
     from harness.plan.notes import notes
 
     steps = prepared.plan.ancestors(prepared.targets)

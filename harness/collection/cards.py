@@ -147,8 +147,7 @@ def _judgements(read: Corpus, queries: Queries, stored: Judgements) -> dict[str,
 
 
 def first_unknown(corpus: Path, judgements: Path) -> tuple[str, str] | None:
-    """The query and the passage of the first judgement whose passage the corpus lacks, or None if there is no
-    such judgement."""
+    """The query and the passage of the first judgement whose passage the corpus lacks, or None."""
     stored = read_judgements(judgements)
     lacking = Corpus(corpus).positions(stored.passage_ids) < 0
     rows = np.flatnonzero(lacking[stored.passage])

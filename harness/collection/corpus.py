@@ -22,8 +22,7 @@ __all__ = ["ROWS", "Corpus", "write"]
 
 class Corpus:
     """A corpus in a folder, as `write` left it. Opening takes milliseconds whatever the size. Texts and ids
-    become Python strings only when they are asked for. A position is the number of a passage from 0;
-    documents are numbered likewise."""
+    become Python strings when asked for. A position is a passage's number from 0, likewise a document's."""
 
     passages: int
     documents: int

@@ -20,8 +20,7 @@ def resorted(
     batches: Iterable[pa.RecordBatch], folder: Path, size: NDArray[np.int64], wanted: NDArray[np.int64]
 ) -> Iterator[pa.RecordBatch]:
     """The rows of `batches`, ordered so that row `wanted[i]` stands at place i. `wanted` is a permutation;
-    `size` (int64[N]) is the number of bytes of each row. `folder` holds intermediate files, which are deleted
-    when read."""
+    `size` (int64[N]) is each row's bytes. `folder` holds intermediate files, deleted when read."""
     place = np.empty(len(wanted), dtype=np.int64)
     place[wanted] = np.arange(len(wanted))
     filled = np.cumsum(size[wanted])  # bytes up to each place

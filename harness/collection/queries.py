@@ -58,8 +58,7 @@ class Judgements(NamedTuple):
 
 
 def write_queries(queries: Iterable[Query], folder: Path) -> dict[str, JSON]:
-    """Write the queries into `folder` and return their counts. Raises HarnessError for an empty or duplicate
-    id."""
+    """Writes the queries. Returns their counts. Raises HarnessError for an empty or duplicate id."""
     rows = list(each(queries, Query, "a dataset's queries"))
     seen: set[str] = set()
     wrong: list[str] = []

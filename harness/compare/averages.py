@@ -111,8 +111,7 @@ def _of_measure(
 
 
 def _resampled_levels(part: _Part) -> Floats:
-    """float64[R, S]: the score of each system on each resample of the dataset's queries. The score is a mean,
-    or a ratio of sums."""
+    """float64[R, S]: the score of each system on each resample of the queries: a mean, or a ratio of sums."""
     block, seed = part.column.block, _seed(part.field.dataset)
     if block.average == "ratio":
         sums = bootstrap.resampled(
@@ -124,9 +123,8 @@ def _resampled_levels(part: _Part) -> Floats:
 
 
 def _randomised(weighted: Floats, permutations: int, seed: str) -> Floats:
-    """float64[P]: the two-sided p-values of weighted differences float64[Q, P], by randomisation. If two
-    systems did not differ, the sign of each query's difference would be random. All pairs are flipped by the
-    same signs."""
+    """float64[P]: the two-sided p-values of weighted differences float64[Q, P], by randomisation. If systems
+    did not differ, each difference's sign would be random. All pairs are flipped alike."""
     total = weighted.sum(axis=0)
     observed = np.abs(total) * (1 - 1e-9)  # the last digits of a sum depend on its order
     stream = np.random.PCG64(_seed(seed))

@@ -206,8 +206,7 @@ def _alone(cell: _Cell, test: str) -> Floats:
 
 
 def _seed(dataset: str) -> int:
-    """A seed derived from the dataset's name. So the numbers of a dataset do not depend on the other datasets
-    of a comparison."""
+    """A seed derived from the dataset's name. So its numbers do not depend on other datasets."""
     return int.from_bytes(hashlib.sha256(dataset.encode()).digest()[:8], "little")
 
 

@@ -143,8 +143,7 @@ def on_qrels(
 def on_suite(
     suite: Suite, dataset: str | None, catalogue: Catalogue, store: Store, reporter: Reporter
 ) -> Target:
-    """A target that is a suite's dataset, scored as the suite says. Its rows can be merged into the suite's
-    leaderboard."""
+    """A suite's dataset, scored as the suite says. Its rows can be merged into the suite's leaderboard."""
     prepared = preparation.prepare(suite, catalogue, store)
     names = list(prepared.plan.collections)
     if dataset is None and len(names) == 1:

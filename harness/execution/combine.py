@@ -123,8 +123,7 @@ def _opened_again(task: Task, planned: IndexedRetriever, queries: Queries) -> _O
 
 @dataclasses.dataclass
 class _Remembered:
-    """A `harness.contracts.Rescore` that remembers its answers, because a trial of many weights asks for the
-    same scores each time."""
+    """A `harness.contracts.Rescore` that remembers its answers: many weights ask for the same scores."""
 
     ask: Callable[[int, Ints, int], Hits]
     room: int = REMEMBERED  # scores that it may still remember

@@ -1,5 +1,4 @@
-"""Executes a step in a worker, by the function of its record's type. The result depends only
-on the step's inputs."""
+"""Executes a step in a worker, by the function of its record's type. Only its inputs matter."""
 
 from __future__ import annotations
 

@@ -108,8 +108,7 @@ class _Documents:
 
 
 def _write(made: Made, task: Task) -> dict[str, JSON]:
-    """Write the parts in the order that makers rely on: documents, queries, judgements. Returns the facts of
-    each part."""
+    """Write the parts in the order that makers rely on: documents, queries, judgements. Returns facts."""
     written: dict[str, JSON] = {}
     if made.documents is not None:
         source = cast("Source", _Documents(made.documents))
@@ -127,8 +126,7 @@ def _folder(task: Task, name: str) -> Path:
 
 
 def _check_asked(step: Make, task: Task, after: Mapping[Part, Path]) -> None:
-    """Check that every judgement is of a query of the collection, if the stage reads or makes both parts.
-    Raises ContractError."""
+    """Raises ContractError for a judgement without its query, if the stage reads or makes both parts."""
     folders = {**_folders(task, step.reads), **after}
     if "queries" not in folders or "judgements" not in folders:
         return
@@ -170,8 +168,7 @@ def _parts(task: Task, parts: steps.Parts) -> dict[str, Any]:
 
 
 def encoding(encoder: Encoder, task: Task) -> Callable[[Sequence[str], bool], Floats]:
-    """The function that turns texts into the vectors of a retriever. Raises HarnessError for a retriever
-    without vectors."""
+    """The function that turns texts into the vectors of a retriever. Raises HarnessError if it has none."""
     retriever = task.built(encoder.method)
     if not isinstance(retriever, Encoding):
         name = encoder.method.name

@@ -73,8 +73,7 @@ class _AtWork:
 
 
 class Lines(Silent):
-    """A reporter that prints a line when a step ends, and every `EVERY` seconds a line for each step at work,
-    also for one that reports nothing."""
+    """A reporter that prints a line when a step ends, and every `EVERY` seconds one for each step at work."""
 
     def __init__(self, out: IO[str]) -> None:
         self.out = out

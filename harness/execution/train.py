@@ -32,8 +32,7 @@ def train(step: Train, task: Task) -> Outcome:
 
 
 def _joined_examples(step: Train, task: Task) -> Examples:
-    """The examples of all splits that a model is trained on. The positions of each corpus follow those of the
-    corpus before it."""
+    """The examples of all splits that a model is trained on. Each corpus' positions follow the last one's."""
     texts: list[str] = []
     more = [*([UNDENOISED] if step.share or step.apart else []), *([JUDGED] if step.apart else [])]
     pools: dict[str, list[Pool]] = {name: [] for name in (POSITIVES, NEGATIVES, *more)}

@@ -66,8 +66,7 @@ def differing(values: Mapping[str, tuple[float, float]]) -> list[Difference]:
 def failing(
     board: Leaderboard, row: Row, label: str, grouped: Mapping[tuple[str, str], Sequence[str]]
 ) -> list[Group]:
-    """The queries that score 0, in groups: first all queries, then each group of queries, the group that
-    fails most often first."""
+    """The queries that score 0, in groups: first all, then each group of queries, the worst first."""
     row_values = _values(board, row, label)
     values = row_values.values(label)
     assert values is not None

@@ -51,8 +51,7 @@ class Material:
 
     @cached_property
     def _judged(self) -> tuple[NDArray[Any], dict[str, int], Ints]:
-        """The order that sorts the judgements by query, the code of each query, and the position of every
-        judged passage."""
+        """The order of the judgements by query, each query's code, and every judged passage's position."""
         order = np.argsort(self._judgements.query, kind="stable")
         codes = {name: code for code, name in enumerate(self._judgements.query_ids)}
         positions = self.corpus.positions(self._judgements.passage_ids)
@@ -61,8 +60,7 @@ class Material:
         return order, codes, positions
 
     def grades(self, query: str, unit: Unit) -> dict[str, int]:
-        """The grades of a query's judged passages by id. For documents, the grade is the highest one of the
-        document's passages."""
+        """The grades of a query's judged passages by id. A document has its passages' highest grade."""
         order, codes, positions = self._judged
         code = codes.get(query)
         if code is None:
@@ -114,8 +112,7 @@ class Material:
         return np.array([known[name] for name in ids], np.int64)
 
     def texts(self, positions: Ints, variant: Variant) -> list[tuple[Piece, ...]]:
-        """The texts at these positions as a system with this variant read them, in pieces that show what
-        context added."""
+        """The texts here as a system with this variant read them, in pieces that show what context added."""
         if variant not in self._views:
             stages = [Additions(self.store.read(step).folder) for step in variant.stages]
             self._views[variant] = View(self.corpus, stages, variant.unit)

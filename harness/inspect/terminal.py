@@ -28,8 +28,7 @@ NAMED = 5  # how many ids of a group, or positives, are named
 
 
 def safe(text: str) -> str:
-    """The text with control characters and direction overrides written out, so that it cannot control the
-    terminal."""
+    """The text with control characters and direction overrides written out, to be harmless."""
     return "".join(
         character if character == "\n" or character.isprintable() else repr(character)[1:-1]
         for character in text.replace("\t", " ")

@@ -126,8 +126,7 @@ def read_if_any(folder: Path) -> Leaderboard | None:
 
 
 def decoded(data: JSON, where: str) -> Board:
-    """A leaderboard from parsed JSON. Raises HarnessError for content that is not a leaderboard; its message
-    begins with `where`."""
+    """A leaderboard from parsed JSON. Raises HarnessError, beginning with `where`, if it is none."""
     try:
         board = msgspec.convert(data, Board)
     except msgspec.ValidationError as error:

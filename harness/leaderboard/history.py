@@ -82,8 +82,7 @@ def _differences(old: Row, new: Row) -> Iterator[str]:
 
 def parameters(old: Provenance, new: Provenance, versions: bool = False) -> Iterator[str]:
     """The parameters and versions in which two rows differ, step by step. If the rows have different methods,
-    only the methods are named. With `versions`, also the versions of libraries, and the methods whose sources
-    were edited."""
+    only the methods are named. With `versions`, also libraries' versions and edited methods."""
     methods = [[(step.step, step.name) for step in provenance.steps] for provenance in (old, new)]
     if methods[0] != methods[1]:
         if old.steps and new.steps:

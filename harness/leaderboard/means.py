@@ -95,8 +95,7 @@ def _over_datasets(label: str, rows: Sequence[Row], values: Sequence[PerQuery | 
 
 
 def _columns(label: str, row_values: PerQuery | None) -> NDArray[np.float64] | None:
-    """float64[Q, 2]: the numerator and the denominator that each query adds to the measure; None if no values
-    are kept."""
+    """float64[Q, 2]: the numerator and the denominator of each query; None if no values are kept."""
     if row_values is None:
         return None
     parts = [row_values.columns.get(label + part) for part in PARTS]

@@ -101,8 +101,7 @@ def _legend(shown: Sequence[Table]) -> list[str]:
 
 
 def of_tables(shown: Sequence[Table], form: str) -> str:
-    """The tables as `table`, `markdown`, `csv` or `json`. In `csv` and `json`, each record has the title of
-    its table."""
+    """The tables as `table`, `markdown`, `csv` or `json`. In `csv` and `json`, records name their table."""
     if form in ("csv", "json"):
         records = [
             {"table": table.title, **dict(zip(table.head, row, strict=True))}

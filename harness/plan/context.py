@@ -96,8 +96,7 @@ def alone(spec: DatasetSpec) -> Suite:
 
 
 def rehearse(context: Context, chosen: Chosen, values: Any, facts: Facts | None = None) -> None:
-    """Try the calls of another author's plugin in a child process. Raises Broken if they would end or hang
-    this process."""
+    """Try the calls of another author's plugin in a child process. Raises Broken if they end or hang it."""
     with context.guarded(chosen):
         plugin = chosen.entry.plugin
         sources = keys.sources(plugin.module, plugin.distribution)

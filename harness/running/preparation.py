@@ -113,8 +113,7 @@ def _scoring(suite: Suite, catalogue: Catalogue, documents: bool) -> Scoring:
 
 
 def refusals(prepared: Prepared, store: Store) -> list[str]:
-    """The needs that are missing here, in lines. A run is refused while there are any. Steps that are in the
-    store already need nothing."""
+    """The needs that are missing here, in lines. They refuse a run. Steps in the store need nothing."""
     needs = [*missing_needs(prepared.plan.steps, store, prepared.targets), *prepared.needs]
     return described(prepared.plan, needs) if needs else []
 

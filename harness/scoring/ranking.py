@@ -22,8 +22,7 @@ class Documents(NamedTuple):
 
 
 def ranks_of(ids: Sequence[str]) -> NDArray[np.int32]:
-    """The rank of each id, ascending by UTF-8 bytes: int32[N]. Strings are compared by code points, which
-    gives the same order."""
+    """The rank of each id, ascending by UTF-8 bytes: int32[N]. Comparing code points gives the same."""
     ranks = np.empty(len(ids), np.int32)
     ranks[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids), dtype=np.int32)
     return ranks

@@ -287,9 +287,8 @@ class Store:
             self.forget(folder.name)
 
     def leftovers(self, before: float) -> list[Path]:
-        """The paths that `cache gc` may remove: partial steps and outputs of steps that were last changed
-        before the time `before`, models in other formats that were last used before, and artifacts whose
-        removal was interrupted."""
+        """The paths that `cache gc` may remove: partial steps and outputs that were last changed before the
+        time `before`, models in other formats last used before, and artifacts that are partly removed."""
         old: list[Path] = []
         folders = (self.partial, self.failures, self.logs, self.converted)
         for path in itertools.chain.from_iterable(folder.glob("*") for folder in folders):

@@ -79,8 +79,7 @@ def _word(value: JSON) -> str:
 
 
 def _once(varied: Varied) -> Varied:
-    """The pairs of `varied` without duplicates, which occur if two inputs come from one grid. Values need not
-    be hashable."""
+    """The pairs of `varied` without duplicates, as of two inputs from one grid. Values may be unhashable."""
     return tuple(pair for i, pair in enumerate(varied) if pair not in varied[:i])
 
 

@@ -58,8 +58,7 @@ def _tuning(systems: Sequence[System]) -> Iterator[Problem]:
 def _splits(
     datasets: Sequence[DatasetSpec], written: set[str], referred: Mapping[str, Sequence[Named]]
 ) -> Iterator[Problem]:
-    """The problems with the datasets that others are made of, and with the splits that something is tuned or
-    trained on."""
+    """The problems with datasets that others are made of, and with splits that are tuned or trained on."""
     specs = {spec.name: spec for spec in datasets if spec.chosen.params is not None}
     for place, path, name in referred["dataset"]:
         base = made_datasets.parted(name, written)[0]

@@ -44,8 +44,7 @@ OF_KIND: dict[str, tuple[Check, ...]] = {
 
 @dataclass(frozen=True)
 class Case:
-    """One promise of one method, as a test. It is called with an empty folder, and raises `Broken` if the
-    promise is broken."""
+    """One promise of one method, as a test. It gets an empty folder, and raises `Broken` if it is broken."""
 
     kind: str
     method: str | records.Record | records.Command

@@ -26,8 +26,7 @@ class Killed(BaseException):
 
 
 def examples() -> Examples:
-    """Six queries: two with two positives, one without positives, one without negatives. Every passage that
-    is scored has a different score."""
+    """Six queries: two with two positives, one without positives, one without negatives. Scores differ."""
     negatives = [[p for p in range(len(TEXTS)) if p not in positives] for positives in POSITIVES]
     negatives[3] = []
 

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
 
 def lower(token: str) -> str:
-    """The token in lowercase, one character at a time as in Lucene: no final sigma, no dotted i of two
-    characters."""
+    """The token in lowercase, character by character as in Lucene: no final sigma, no long dotted i."""
     if token.isascii():
         return token.lower()
     return "".join([character.lower()[0] for character in token])

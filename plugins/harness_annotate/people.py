@@ -43,8 +43,7 @@ def session_of(token: str) -> str:
 
 
 def key_of(session: str) -> str:
-    """The digest of a session that the log keeps. A token has 256 random bits and cannot be guessed, so a
-    plain digest is enough."""
+    """The digest of a session that the log keeps. A token has 256 random bits: a plain digest is enough."""
     return hashlib.sha256(session.encode()).hexdigest()
 
 

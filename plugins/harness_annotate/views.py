@@ -113,8 +113,7 @@ def _vote(state: State, name: str, number: int) -> Vote | None:
 
 
 def answered(project: Project, name: str, number: int) -> dict[str, Any]:
-    """The person's choice and the machines' grades. The page gets a machine's grade only here, after the
-    person has chosen."""
+    """The person's choice and the machines' grades. Only here, after the choice, the page gets them."""
     with project.journal.reading() as state:
         pair, vote = state.pairs[number], _vote(state, name, number)
         return {

@@ -68,8 +68,7 @@ def gain(kind: int, weight: np.float32, slope: np.float32, value: np.float32, tf
 
 @inner(nb.float32(nb.float32, nb.float32))
 def added(score: np.float32, weight: np.float32) -> np.float32:
-    """The score with one more weight. Any number of weights NONE are worth as much as one, so that texts tie
-    that tie in Lucene."""
+    """The score with one more weight. Several weights NONE are worth one, so that ties are Lucene's."""
     return max(score, weight) if weight == NONE else np.float32(score + weight)
 
 

@@ -64,8 +64,7 @@ class Whole:
 
 
 class Packed:
-    """A `Forward` without padding, on one core: `torch_packed` runs the encoder, then the model's own head
-    follows."""
+    """A `Forward` without padding, on one core: `torch_packed` runs the encoder, then its own head."""
 
     def __init__(self, model: Any, states: torch_encoder.States) -> None:
         self._model, self._states = model, states

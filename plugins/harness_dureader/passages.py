@@ -15,8 +15,7 @@ _COLUMNS = "query, title, text, label"
 
 
 def rows(parts: Sequence[Path], ids: Path) -> Iterator[pa.RecordBatch]:
-    """The passages as batches of the schema harness.collection.corpus.ROWS. All parts together must have one
-    row for each id."""
+    """The passages as batches of the schema harness.collection.corpus.ROWS. All parts have a row an id."""
     named = passage_ids(ids)
     done = 0
     for part in parts:

@@ -59,8 +59,7 @@ class Search:
 
     def search(self, queries: Sequence[str], k: int, within: Ints | None = None) -> Hits:
         """The k best texts of each query, with equal scores ordered by position. Without `within`, a hit has
-        at least one term of its query. With `within`, every named text that is indexed is a hit, even with a
-        score of 0."""
+        at least one term of its query. With `within`, indexed texts in it are hits, even of score 0."""
         passages = np.full((len(queries), k), -1, np.int64)
         scores = np.zeros((len(queries), k), np.float32)
         size = max(1, HITS // max(k, 1 if within is None else within.shape[1], 1))

@@ -27,8 +27,7 @@ MARKS = re.compile(r"[\s?？!！。.,，]+")
 
 class CleanQueries:
     """Leaves out queries by rules. The first rule that a query meets is counted: a duplicate, a request for a
-    resource, no question, a rule of the suite. A query that asks how, why or where about a resource is a
-    question, not a request."""
+    resource, no question, a rule of the suite. Asking how, why or where about a resource is a question."""
 
     def __init__(self, params: CleanParams) -> None:
         self._params = params

@@ -1,5 +1,4 @@
-"""Finds nearly equal texts among millions: MinHash bands give candidate pairs, and the similarity of their
-shingles decides (Broder 1997)."""
+"""Finds nearly equal texts: MinHash bands give candidate pairs, and their shingles decide (Broder 1997)."""
 
 from __future__ import annotations
 

@@ -102,8 +102,7 @@ class Segment:
 
 
 def token_spans(text: str, size: int, overlap: int, characters: bool) -> list[tuple[int, int]]:
-    """Windows of `size` tokens as ranges of offsets. Each begins `overlap` tokens before the end of the one
-    before it."""
+    """Windows of `size` tokens as ranges of offsets. Each shares `overlap` tokens with the last."""
     edges = [0, *boundaries.places(text, characters).tolist(), len(text)]
     spans, start = [], 0
     while True:

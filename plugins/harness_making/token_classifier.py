@@ -58,8 +58,7 @@ class TokenClassifier:
         return places[np.isin(places - behind, np.array(sorted(stops), np.int64))]
 
     def _probabilities(self, ids: list[int]) -> NDArray[np.float32]:
-        """float32[n]: the probability of each token. A token that several windows have gets it from the one
-        in which it has more context."""
+        """float32[n]: the probability of each token. In several windows, that with more context decides."""
         template, parts = self._tokeniser.single, windows(len(ids), self._room)
         found = np.zeros(len(ids), np.float32)
         for first in range(0, len(parts), BATCH):

@@ -1,5 +1,4 @@
-"""Makers that choose what to judge next: uncertain pairs, queries on which all systems fail, a sample of
-errors."""
+"""Makers that choose what to judge next: uncertain pairs, failed queries, a sample of errors."""
 
 from __future__ import annotations
 

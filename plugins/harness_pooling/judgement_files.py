@@ -1,5 +1,4 @@
-"""Reads judgements with their provenance, from JSON lines of decisions or from a table with one judgement on
-each line."""
+"""Reads judgements with their provenance, from JSON lines of decisions or a table of one a line."""
 
 from __future__ import annotations
 

@@ -58,8 +58,7 @@ def _kernels() -> Any:
 
     @njit(cache=True)
     def counted(stacked: Any) -> Any:
-        """int64[queries]: how many different passages the runs have together. `stacked` is
-        int64[runs, queries, depth]."""
+        """int64[queries]: how many passages the runs have. `stacked` is int64[runs, queries, depth]."""
         counts = np.zeros(stacked.shape[1], np.int64)
         for query in range(stacked.shape[1]):
             positions = np.sort(stacked[:, query, :].copy().ravel())
@@ -70,8 +69,7 @@ def _kernels() -> Any:
 
     @njit(cache=True)
     def merged(stacked: Any, starts: Any, passage: Any, ranks: Any) -> None:
-        """Write the passages of each query in their order to `passage`, and the rank that each run gave them
-        to `ranks`."""
+        """Write each query's passages in order to `passage`, and their rank in each run to `ranks`."""
         runs, queries, depth = stacked.shape
         for query in range(queries):
             flat = stacked[:, query, :].copy().ravel()

@@ -27,8 +27,7 @@ Head: TypeAlias = Callable[[torch.Tensor], torch.Tensor]  # states [t, d] -> log
 
 
 class Network(NamedTuple):
-    """A network in two parts, encoder and head, with one of each per worker. It is split so that the head
-    needs no padding."""
+    """A network in two parts, encoder and head, one of each per worker. So the head needs no padding."""
 
     bodies: Sequence[torch_encoder.States]
     heads: Sequence[Head]

@@ -69,8 +69,7 @@ def _whole(path: Path) -> bool:
 def _rounded(
     terms: NDArray[np.int32], weights: NDArray[np.float32], counts: Ints, quantise: int
 ) -> tuple[NDArray[np.int32], NDArray[np.uint16], Ints]:
-    """The terms, impacts and counts of texts with impacts as whole numbers. Impacts that round to 0 are left
-    out."""
+    """The terms, whole-numbered impacts and counts of texts. Impacts that round to 0 are left out."""
     rounded = np.rint(weights * np.float32(quantise))
     if rounded.max(initial=0) > np.iinfo(np.uint16).max:
         raise HarnessError(f"quantise: {quantise} makes impacts that are too large to store; give less")
@@ -80,8 +79,7 @@ def _rounded(
 
 
 def finish(folder: Path, vocabulary: int, quantise: int | None) -> int:
-    """Write the postings of all shards, and return the number of postings. Memory holds one window of texts
-    at a time."""
+    """Write the postings of all shards, and return their number. Memory holds one window of texts."""
     files.begin(folder)
     positions, first, starts, peaks = [np.empty(0, np.int64)], [0], [], []
     total = 0

@@ -37,8 +37,7 @@ class Batch(NamedTuple):
 
 
 def usable(examples: Examples, scored: bool = False) -> Ints:
-    """The queries that have a positive; with `scored`, only queries with a positive that has a score, such as
-    that of a teacher."""
+    """The queries that have a positive; with `scored`, only those with a scored positive, as by a teacher."""
     kept = []
     for query in range(len(examples.queries)):
         scores = examples.positives.scores[slice(*examples.positives.bounds[query : query + 2])]
@@ -157,8 +156,7 @@ def with_others(batch: Batch, most: int, chance: np.random.Generator) -> Batch:
 
 def within(batch: Batch, shares: Sequence[int]) -> NDArray[np.bool_]:
     """bool[Q, P]: the passages that count for each query if the queries are divided into shares. A query is
-    compared only with the passages of the queries of its share. `shares` has the number of each query's
-    share, counted from 0."""
+    compared only with the passages of the queries of its share. `shares` has each query's share, from 0."""
     held = np.zeros((max(shares) + 1, len(batch.texts)), np.bool_)
     for share, places in zip(shares, batch.lists, strict=True):
         held[share, places[places >= 0]] = True

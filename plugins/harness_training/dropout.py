@@ -38,8 +38,7 @@ class Keys:
         self.values = np.zeros(0, np.uint64)  # uint64[n]
 
     def set(self, seeds: Sequence[int], places: Sequence[int]) -> None:
-        """Set the keys of the next texts. `places` are the places of the texts in the batch, in the order in
-        which the network reads them."""
+        """Set the keys of the next texts. `places` are their places in the batch, in the network's order."""
         start = 0
         for number in seeds:
             start = int(dropout_kernel.mixed(start, number))

@@ -175,8 +175,7 @@ def _shares(bounds: NDArray[np.int64], keys: NDArray[np.uint64]) -> list[Share]:
 
 
 class _Shared(torch.autograd.Function):  # type: ignore[misc]
-    """Computes shares on all cores. Each share has its own graph, and the gradients of the weights are added
-    in the order of the shares."""
+    """Computes shares on all cores. Each has its own graph; the weights' gradients are added in order."""
 
     @staticmethod
     def forward(

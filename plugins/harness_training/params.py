@@ -106,8 +106,7 @@ class BiEncoder(Encoder):
 
 @dataclass(frozen=True, kw_only=True)
 class DualEncoderParams(BiEncoder):
-    """The parameters of `dual-encoder`. The defaults are those of DuReader-retrieval (Qiu et al. 2022,
-    appendix A.2)."""
+    """The parameters of `dual-encoder`. Defaults: DuReader-retrieval's (Qiu et al. 2022, appendix A.2)."""
 
     init_query: Path | str | None = param(None, help=INIT_QUERY)
     init_query_revision: str = param("auto", "the branch, tag or commit of that model on the hub")
@@ -150,8 +149,7 @@ class LoraParams(BiEncoder):
 
 @dataclass(frozen=True, kw_only=True)
 class CrossEncoderParams(Common):
-    """The parameters of `cross-encoder`. The defaults are those of DuReader-retrieval (Qiu et al. 2022,
-    appendix A.2)."""
+    """The parameters of `cross-encoder`. Defaults: DuReader-retrieval's (Qiu et al. 2022, appendix A.2)."""
 
     epochs: int = of(Common, "epochs", 3)
     batch: int = of(Common, "batch", 64)

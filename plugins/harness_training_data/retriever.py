@@ -62,9 +62,8 @@ class Run:
 
 
 def _positions(passages: Known, texts: Texts) -> Ints:
-    """int64[n]: the position of each passage of the file; -1 for one that is no candidate of the corpus. A
-    passage is found by its id, else by its title and text, else by its text. Of texts that are equal, the
-    first is taken."""
+    """int64[n]: the position of each passage of the file; -1 for one that is no candidate of the corpus. It
+    is found by id, else by title and text, else by text. Of equal texts, the first is taken."""
     by_id, by_text, by_plain = (
         {key: number for number, key in enumerate(keys.tolist()) if key} for keys in passages
     )

@@ -104,8 +104,7 @@ class Search:
 
 
 def _rows_by_text(embeddings: Embeddings, params: VectorsParams) -> dict[str, int]:
-    """The row of the vector of each query, by the query's text. Raises HarnessError if one text has two
-    different vectors."""
+    """The row of the vector of each query, by the query's text. Raises HarnessError if a text has two."""
     if params.query_texts is None:
         if embeddings.texts is None:
             raise HarnessError(f"{params.queries}: a line has no contents; give the texts as query_texts")

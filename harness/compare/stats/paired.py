@@ -110,8 +110,7 @@ def detectable_shift(queries: int, alpha: float, power: float) -> float:
 
 
 def _moments(differences: Floats) -> tuple[float, float]:
-    """The mean and the deviation (n - 1) of the differences. The deviation is 0 if all differences are equal
-    up to rounding."""
+    """The mean and the deviation (n - 1) of the differences. It is 0 if they are equal up to rounding."""
     mean = float(differences.mean())
     deviation = float(differences.std(ddof=1)) if len(differences) > 1 else 0.0
     if deviation <= 1e-14 * abs(mean):

@@ -34,8 +34,7 @@ def relevant(ideal: Ideal, rel: int) -> NDArray[np.float64]:
 
 
 def per_row(rows: Ints, queries: int, weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-    """The sum of the weights of each row: float64[Q]. Weights are 1 if not given, and are added in the order
-    given, as in a loop."""
+    """The sum of the weights of each row: float64[Q]. Weights are 1 if not given, and are added in order."""
     return np.bincount(rows, weights, queries).astype(np.float64)
 
 
@@ -61,8 +60,7 @@ def of_documents(judged: Judged, document_of: NDArray[np.int32], documents: int)
 
 def look_up(ranked: Ints, row: Ints, passage: Ints, grade: NDArray[np.int32]) -> NDArray[np.int32]:
     """The grade of each ranked passage (int32[Q, k]), from judgements of pairs of a row and a passage. Most
-    ranked passages are not judged. A small table of hashes rules most of these out, and only the rest is
-    searched for."""
+    ranked passages are not judged. A small table of hashes rules out most; the rest is searched."""
     grades = np.full(ranked.shape, UNJUDGED, np.int32)
     rows, width = ranked.shape
     if ranked.size == 0:

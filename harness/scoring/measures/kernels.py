@@ -55,8 +55,7 @@ def r_precision(grades: Grades, ideal: Ideal, rel: int, cutoff: int | None) -> t
 
 
 def average_precision(grades: Grades, ideal: Ideal, rel: int, cutoff: int | None) -> tuple[Values, Values]:
-    """AP: the sum of the precisions at each relevant passage within the cut-off / the number of all relevant
-    passages."""
+    """AP: the sum of the precisions at each relevant passage within the cut-off / all relevant passages."""
     row, rank = _true_cells(grades[:, :cutoff] >= rel)
     total = per_row(row, len(grades), (places(row) + 1) / (rank + 1))
     return _share(total, relevant(ideal, rel)), np.ones(len(grades))

@@ -101,8 +101,7 @@ def _continued(url: str, part: Path) -> Received:
 
 @contextmanager
 def _opened(url: str, start: int) -> Iterator[tuple[Any, list[Message]]]:
-    """The response, and the headers of the redirects before it: the hub states a file's digest before it
-    redirects."""
+    """The response, and the headers of the redirects before it: the hub states digests before."""
     if not url.startswith(("https://", "http://")):
         raise HarnessError(f"{url}: only https and http are downloaded; name another address")
     hops: list[Message] = []

@@ -130,8 +130,7 @@ def _contents(
     plain: Callable[[FileIO], Iterator[S]],
     packed: Callable[[Iterator[bytes]], Iterator[S]],
 ) -> Iterator[S]:
-    """The contents of a file: read by `plain` if it is not compressed; otherwise decompressed and passed
-    through `packed`."""
+    """The contents of a file: read by `plain`, or decompressed and passed through `packed`."""
     with opened(path) as file:
         head = file.read(len(_ZSTD))
         file.seek(0)

@@ -75,8 +75,7 @@ def _checked(analyse: Analyse, name: str) -> Analyse:
 
 
 def resolve(name: str, language: str | None) -> str:
-    """The name of the analyser: the given name, or for `auto` the analyser whose record claims the dataset's
-    language."""
+    """The analyser's name: the given one, or for `auto` that whose record claims the dataset's language."""
     if name != "auto":
         catalogue.current().find("analysers", name)
         return name
