@@ -1,7 +1,5 @@
 """Every program of benchmarks/ and tools/ runs to its end at its smallest size."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import shutil

@@ -1,7 +1,5 @@
 """Nodes and engines that die, beside an S3 that fails: the suite ends in the same bytes, and nothing is left."""
 
-from __future__ import annotations
-
 import random
 import time
 from pathlib import Path

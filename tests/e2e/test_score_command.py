@@ -1,7 +1,5 @@
 """`harness score`: runs that were made elsewhere stand on a leaderboard like any other."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import shutil

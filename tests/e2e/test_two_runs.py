@@ -1,7 +1,5 @@
 """Several runs over one store at once: each step is done once in all, and all end with the same results."""
 
-from __future__ import annotations
-
 import os
 import select
 import subprocess

@@ -1,7 +1,5 @@
 """Indexes that several workers make in parts are, byte for byte, those that one worker makes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

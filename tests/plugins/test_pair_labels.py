@@ -1,7 +1,5 @@
 """NQ-hard's pairs keep their categories from the hub's file to the analysis, by hand on three passages."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

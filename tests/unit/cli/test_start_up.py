@@ -1,7 +1,5 @@
 """Starting the command imports nothing heavy: checked over `sys.modules` in a process of its own."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

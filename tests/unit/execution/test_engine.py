@@ -1,7 +1,5 @@
 """A worker process as the engine sees it: what it says, prints and dies of, and nothing left open."""
 
-from __future__ import annotations
-
 import gc
 import os
 import resource

@@ -1,7 +1,5 @@
 """The sample of queries that each stage of a system is asked one at a time."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """What the Ray engine does where nodes are full or missing, by a Ray that only says so."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Scoring goes on when another run removes an artifact that it reads, and says its own errors otherwise."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

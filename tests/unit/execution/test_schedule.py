@@ -1,7 +1,5 @@
 """Which step is next: the plan's order, however steps depend on each other, and no step twice."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 from typing import cast

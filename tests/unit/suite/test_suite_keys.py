@@ -1,7 +1,5 @@
 """Each key is declared once: what its reader takes, its schema takes, and what the one refuses, the other does."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from pathlib import Path
