@@ -146,13 +146,3 @@ def takes_single_hits(subject: Subject, _: Path) -> None:
         if not subject.record.within:
             with able("combine inputs that agree on a single hit"):
                 combined(subject, single[:1] * len(single))
-
-
-CHECKS = (
-    combines_passages_and_documents,
-    gives_the_same_twice,
-    returns_at_most_depth,
-    combines_queries_independently,
-    takes_no_queries_and_no_hits,
-    takes_single_hits,
-)

@@ -107,13 +107,3 @@ def streams(subject: Subject, _: Path) -> None:
         require(False, f"it reads {AHEAD} documents before it returns the first addition")
 
     next(iter(build(subject).augment(endless())))
-
-
-CHECKS = (
-    adds_once_to_each_document,
-    edits_within_each_passage,
-    adds_the_same_twice,
-    adds_to_documents_independently,
-    takes_no_documents,
-    streams,
-)

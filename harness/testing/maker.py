@@ -216,12 +216,3 @@ def works_without_judgements(subject: Subject, folder: Path) -> None:
 
 def _list(names: set[str]) -> str:
     return ", ".join(sorted(names)) or "nothing"
-
-
-CHECKS = (
-    names_what_it_reads_and_changes,
-    makes_the_parts_that_it_names,
-    makes_parts_that_fit_each_other,
-    makes_the_same_again,
-    works_without_judgements,
-)

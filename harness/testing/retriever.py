@@ -233,23 +233,3 @@ def takes_the_forms_of_queries_that_it_names(subject: Subject, folder: Path) -> 
         for row in range(len(QUERIES)):
             one, two = hit_checks.of(plain, row), hit_checks.of(hits, row)
             require(hit_checks.same(one, two, subject.tolerance), f"a query as {form} finds something else")
-
-
-CHECKS = (
-    ranks_every_declared_unit,
-    takes_the_forms_of_queries_that_it_names,
-    gives_the_same_for_two_indexes,
-    gives_the_same_for_two_searches,
-    returns_at_most_k,
-    fills_short_rows,
-    takes_an_empty_corpus,
-    takes_no_queries,
-    takes_one_text,
-    scores_equal_texts_equally,
-    takes_any_script,
-    takes_empty_queries_and_texts,
-    finishes_an_index_that_was_interrupted,
-    scores_within_exactly,
-    returns_only_candidates,
-    searches_queries_independently,
-)

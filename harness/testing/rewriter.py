@@ -190,14 +190,3 @@ def finishes_an_index_that_was_interrupted(subject: Subject, folder: Path) -> No
     interruption.leave_parts(lambda corpus: index_if_indexed(subject, corpus, resumed), sample(), resumed)
     expected = fingerprint(subject, folder / "whole")
     require(fingerprint(subject, resumed) == expected, "an index over an interrupted one gives other queries")
-
-
-CHECKS = (
-    gives_the_same_twice,
-    rewrites_queries_independently,
-    takes_no_queries,
-    takes_queries_without_hits,
-    takes_an_empty_corpus,
-    takes_any_query,
-    finishes_an_index_that_was_interrupted,
-)

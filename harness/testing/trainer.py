@@ -108,12 +108,3 @@ def goes_on_from_segment_to_segment(subject: Subject, folder: Path) -> None:
 def _differing(first: dict[str, str], second: dict[str, str]) -> str:
     names = sorted(name for name in first.keys() | second.keys() if first.get(name) != second.get(name))
     return ", ".join(names[:3])
-
-
-CHECKS = (
-    names_its_parts,
-    leaves_a_model_for_each_part,
-    ends_in_the_same_bytes_again,
-    ends_in_the_same_bytes_after_a_kill,
-    goes_on_from_segment_to_segment,
-)
