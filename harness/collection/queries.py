@@ -12,15 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from harness.collection.lines import check_words
-from harness.errors import (
-    ContractError,
-    HarnessError,
-    check_is,
-    check_several,
-    converting,
-    each,
-    refuse_all,
-)
+from harness.errors import ContractError, HarnessError, check_is, check_several, converting, each, refuse_all
 from harness.types import JSON, Judgement, Query
 
 QUERIES, JUDGEMENTS = "queries.arrow", "judgements.arrow"

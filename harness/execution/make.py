@@ -14,12 +14,7 @@ from harness.collection import corpus
 from harness.collection.corpus import Corpus
 from harness.collection.held_texts import HeldTexts
 from harness.collection.maker_input import MakerInput, Parts
-from harness.collection.queries import (
-    read_judgements,
-    read_queries,
-    write_judgements,
-    write_queries,
-)
+from harness.collection.queries import read_judgements, read_queries, write_judgements, write_queries
 from harness.contracts import Encoding
 from harness.errors import ContractError, HarnessError, check_is
 from harness.execution import checked

@@ -65,10 +65,7 @@ def pareto(score: str, cost: str) -> dict[str, JSON]:
                 "mark": {"type": "rule", **offset},
                 "encoding": {"x2": {"field": "cost"}, "y2": {"field": "score"}, "opacity": far},
             },
-            {
-                "mark": name,
-                "encoding": {"text": {"field": "system", "type": "nominal"}, "opacity": shown},
-            },
+            {"mark": name, "encoding": {"text": {"field": "system", "type": "nominal"}, "opacity": shown}},
         ],
     )
 
@@ -84,10 +81,7 @@ def difference(score: str) -> dict[str, JSON]:
         240,
         encoding={"x": x, "y": y},
         layer=[
-            {
-                "transform": [{"calculate": "max(datum.difference, 0)", "as": "difference"}],
-                "mark": area,
-            },
+            {"transform": [{"calculate": "max(datum.difference, 0)", "as": "difference"}], "mark": area},
             {
                 "transform": [{"calculate": "min(datum.difference, 0)", "as": "difference"}],
                 "mark": {**area, "color": "#c8702a"},
@@ -261,10 +255,7 @@ def heat(x: str, y: str, value: str) -> dict[str, JSON]:
             "y": {"field": "y", "type": "nominal", "title": y or None, "sort": None},
         },
         "layer": [
-            {
-                "mark": {"type": "rect", "tooltip": True, "cornerRadius": 2},
-                "encoding": {"color": colour},
-            },
+            {"mark": {"type": "rect", "tooltip": True, "cornerRadius": 2}, "encoding": {"color": colour}},
             {
                 "mark": {"type": "text", "fontSize": 11},
                 "encoding": {

@@ -56,10 +56,7 @@ def adds_once_to_each_document(subject: Subject, _: Path) -> None:
         count = len(document.passages)
         for name, parts in (("prefixes", addition.prefixes), ("edits", addition.edits)):
             good = isinstance(parts, tuple) and len(parts) in (0, count)
-            require(
-                good,
-                f"{where} there are {len(parts)} {name} for {count} passages, neither all nor none",
-            )
+            require(good, f"{where} there are {len(parts)} {name} for {count} passages, neither all nor none")
         require(all(isinstance(text, str) for text in addition.prefixes), f"{where} a prefix is not a string")
 
 

@@ -50,12 +50,7 @@ def checked(
 ) -> Hits:
     hits = searcher.search(list(queries), k, within)
     return hit_checks.check(
-        hits,
-        queries=len(queries),
-        k=k,
-        size=corpus.size,
-        unit=corpus.unit,
-        allowed=corpus.candidates,
+        hits, queries=len(queries), k=k, size=corpus.size, unit=corpus.unit, allowed=corpus.candidates
     )
 
 
@@ -124,10 +119,7 @@ def scores_equal_texts_equally(subject: Subject, folder: Path) -> None:
         subject, [*sentences(10), "a castle of stone", *sentences(5, seed=2), "a castle of stone"]
     )
     scores = hit_checks.of(search(subject, corpus, folder, ["castle of stone"], corpus.size), 0)
-    require(
-        (10 in scores) == (16 in scores),
-        "it finds one of two equal texts and not the other",
-    )
+    require((10 in scores) == (16 in scores), "it finds one of two equal texts and not the other")
     if 10 in scores:
         pair = np.array([scores[10]]), np.array([scores[16]])
         require(hit_checks.same_scores(*pair, subject.tolerance), "it scores the same text differently")

@@ -129,12 +129,7 @@ def _line(
 
 
 def _vote(vote: Vote) -> dict[str, Any]:
-    line = {
-        "judge": vote.person,
-        "kind": "person",
-        **_line_of(vote.choice, vote.comment),
-        "time": vote.at,
-    }
+    line = {"judge": vote.person, "kind": "person", **_line_of(vote.choice, vote.comment), "time": vote.at}
     return line if vote.blind else {**line, "blind": False}
 
 

@@ -137,10 +137,7 @@ def _invert(stretch: Stretch) -> list[Window]:
     blocks, known = invert(*stretch, *room)
     if blocks < 0:
         half = len(stretch.ends) // 2
-        return [
-            *_invert(_part(stretch, 0, half)),
-            *_invert(_part(stretch, half, None)),
-        ]
+        return [*_invert(_part(stretch, 0, half)), *_invert(_part(stretch, half, None))]
     postings = int(count[:blocks].sum())
     return [
         Window(  # copies, because the buffers that they were made in are much larger

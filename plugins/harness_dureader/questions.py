@@ -25,11 +25,7 @@ class _Question(msgspec.Struct):
 
 _KEYS = Keys(
     ("question_id", "question"),
-    {
-        "question_id": ("str",),
-        "question": ("str",),
-        "answer_paragraphs": ("list", "NoneType"),
-    },
+    {"question_id": ("str",), "question": ("str",), "answer_paragraphs": ("list", "NoneType")},
 )
 
 

@@ -36,12 +36,7 @@ class _Question(msgspec.Struct):
 
 _KEYS = Keys(
     ("question_id", "question", "documents"),
-    {
-        "question_id": ("int", "str"),
-        "question": ("str",),
-        "documents": ("list",),
-        "answers": ("list",),
-    },
+    {"question_id": ("int", "str"), "question": ("str",), "documents": ("list",), "answers": ("list",)},
 )
 
 

@@ -44,8 +44,7 @@ class CleanQueries:
                 data.tally.drop("queries", why, query.text)
         ids = {query.id for query in kept}
         return Made(
-            queries=kept,
-            judgements=(judgement for judgement in data.judged() if judgement.query in ids),
+            queries=kept, judgements=(judgement for judgement in data.judged() if judgement.query in ids)
         )
 
     def reason(self, text: str, seen: set[str]) -> str | None:

@@ -41,9 +41,7 @@ class SpladeParams:
         "auto", "how many tokens of a passage are read, including special ones", minimum=3
     )
     quantise: int | None = param(
-        None,
-        "multiplies all weights by this number and rounds them; null: weights stay floats",
-        minimum=1,
+        None, "multiplies all weights by this number and rounds them; null: weights stay floats", minimum=1
     )
     dtype: Literal["auto", "fp32", "bf16", "fp16"] = param(
         "auto", "the type for passages; auto: bf16 if the device supports it. Queries always use fp32"

@@ -56,10 +56,7 @@ def rate_at(step: int, how: Optimisation) -> float:
 
 
 def run(
-    models: Mapping[str, nn.Module],
-    how: Optimisation,
-    backward: Callable[[int, int], float],
-    course: Course,
+    models: Mapping[str, nn.Module], how: Optimisation, backward: Callable[[int, int], float], course: Course
 ) -> dict[str, JSON]:
     """Train a segment, and return the facts that the row shows. `backward(step, micro)` adds the gradients of
     this process's share of a batch and returns the loss of the share. It holds `micro` texts or pairs in
@@ -70,10 +67,7 @@ def run(
 
 
 def _run(
-    models: Mapping[str, nn.Module],
-    how: Optimisation,
-    backward: Callable[[int, int], float],
-    course: Course,
+    models: Mapping[str, nn.Module], how: Optimisation, backward: Callable[[int, int], float], course: Course
 ) -> dict[str, JSON]:
     folder, training, together = course.folder, course.training, course.group
     optimiser = optimiser_of(models, how)

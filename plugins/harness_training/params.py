@@ -71,8 +71,7 @@ class Encoder(Common):
 
     pooling: Pooling = param("auto", f"how tokens become one vector; {AS_START}, cls if it does not say")
     similarity: Literal["auto", "dot", "cosine"] = param(
-        "auto",
-        f"how vectors are compared; {AS_START}, cosine for vectors of length 1, else dot",
+        "auto", f"how vectors are compared; {AS_START}, cosine for vectors of length 1, else dot"
     )
     temperature: float | Auto = param(
         "auto", "scores are divided by this number; auto: 0.05 with cosine, 1 with dot", minimum=1e-4

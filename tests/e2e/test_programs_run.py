@@ -37,8 +37,7 @@ PROGRAMS = {
     "benchmarks/coreference/run.py": Program("documents.jsonl --rounds 1"),
     "benchmarks/encode/memory.py": Program("--work new --passages 100", ("torch", "transformers")),
     "benchmarks/encode/run.py": Program(
-        "--data data --model tiny --texts 4 --rounds 1 --engines ours",
-        ("torch", "sentence_transformers"),
+        "--data data --model tiny --texts 4 --rounds 1 --engines ours", ("torch", "sentence_transformers")
     ),
     "benchmarks/engine/jobs.py": Program("data --rounds 1 --only bm25 --sample 5"),
     "benchmarks/engine/run.py": Program(),

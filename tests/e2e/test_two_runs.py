@@ -11,10 +11,7 @@ from running import EVERYTHING, LONG, Harness, Ran, finished, results, until
 WAITING = "another run is doing this; waiting for it"
 SLOW = {
     **EVERYTHING,
-    "systems": {
-        **EVERYTHING["systems"],
-        "waited for": {"retriever": {"overlap": {"seconds": 1.0}}},
-    },
+    "systems": {**EVERYTHING["systems"], "waited for": {"retriever": {"overlap": {"seconds": 1.0}}}},
 }
 
 

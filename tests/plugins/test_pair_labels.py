@@ -50,8 +50,4 @@ def test_a_pair_counts_for_its_own_categories_alone(board):
 
 
 def test_a_slice_of_queries_counts_all_their_pairs(board):
-    assert table(board, "slices") == [
-        ["CR", "bm25", 1.0, 2],
-        ["MHR", "bm25", 1.0, 1],
-        ["MT", "bm25", 1.0, 1],
-    ]
+    assert table(board, "slices") == [["CR", "bm25", 1.0, 2], ["MHR", "bm25", 1.0, 1], ["MT", "bm25", 1.0, 1]]

@@ -22,10 +22,7 @@ LABELS = {
     ),
     "t2ranking-reranking": (100, ["RR(rel=2)@10", "nDCG@20", "nDCG@100"]),
     "t2ranking-retrieval": (1000, ["RR(rel=2)@10", "MicroR(rel=2)@50", "MicroR(rel=2)@1000"]),
-    "trec-dl": (
-        1000,
-        ["nDCG@10", "RR(rel=2)", "RR(rel=2)@10", "AP(rel=2)", "R(rel=2)@100", "R(rel=2)@1000"],
-    ),
+    "trec-dl": (1000, ["nDCG@10", "RR(rel=2)", "RR(rel=2)@10", "AP(rel=2)", "R(rel=2)@100", "R(rel=2)@1000"]),
 }
 COLUMNS = [pytest.param(p, c, id=f"{p.name} {c.label}") for p in PROTOCOLS.values() for c in p.columns]
 

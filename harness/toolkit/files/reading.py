@@ -126,9 +126,7 @@ def _whole_lines(path: Path) -> Iterator[Chunk]:
 
 
 def _contents(
-    path: Path,
-    plain: Callable[[FileIO], Iterator[S]],
-    packed: Callable[[Iterator[bytes]], Iterator[S]],
+    path: Path, plain: Callable[[FileIO], Iterator[S]], packed: Callable[[Iterator[bytes]], Iterator[S]]
 ) -> Iterator[S]:
     """The contents of a file: read by `plain`, or decompressed and passed through `packed`."""
     with opened(path) as file:

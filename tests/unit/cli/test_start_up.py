@@ -12,17 +12,7 @@ from harness.testing.record import HEAVY
 pytestmark = pytest.mark.extras
 
 # Beside what a plugin may not import: what this project's own commands could drag in.
-MORE = (
-    "yaml",
-    "orjson",
-    "msgspec",
-    "rich",
-    "shtab",
-    "zstandard",
-    "Stemmer",
-    "jieba",
-    "jpype",
-)
+MORE = ("yaml", "orjson", "msgspec", "rich", "shtab", "zstandard", "Stemmer", "jieba", "jpype")
 PROGRAM = """
 import json, sys
 from harness import cli

@@ -24,10 +24,7 @@ SECTIONS = {
     tuning.Tune: SCHEMA["$defs"]["tune"]["properties"]["tune"],
 }
 MODEL = SECTIONS[models.Model]["properties"]
-SECTIONS |= {
-    models.Negatives: MODEL["negatives"],
-    models.Validation: MODEL["validate"],
-}
+SECTIONS |= {models.Negatives: MODEL["negatives"], models.Validation: MODEL["validate"]}
 SECTIONS[models.Subset] = SECTIONS[models.Validation]["properties"]["corpus"]
 BESIDE = {
     "rewriters": "prf",
