@@ -76,13 +76,10 @@ def _on_suite(options: argparse.Namespace) -> Target:
         raise HarnessError(f"--{refused[0]}: is what the suite says; leave it out, or score on --qrels")
     records = catalogue.load()
     store = Store(options.store or user_cache.default_store()).open()
-    reporter = progress.reporter(sys.stderr)
-    try:
+    with progress.reporter(sys.stderr) as reporter:
         return run_import.on_suite(
             suite.load(options.suite, records), options.dataset, records, store, reporter
         )
-    finally:
-        reporter.close()
 
 
 def _command(options: argparse.Namespace) -> str:

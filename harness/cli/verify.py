@@ -30,11 +30,8 @@ def run(options: argparse.Namespace) -> int:
             return int(offer.function(offer.verify)(options.leaderboard))
     board = board_file.read(options.leaderboard)
     store = shared.store_of(board.folder, options.store)
-    reporter = progress.reporter(sys.stderr)
-    try:
+    with progress.reporter(sys.stderr) as reporter:
         checked = verify(board, store, catalogue.load(), reporter, options.suite)
-    finally:
-        reporter.close()
     for row in checked.rows:
         shared.say(f"{row.mark:9}  {row.dataset} / {row.system}")
         for finding in row.findings:

@@ -47,8 +47,5 @@ def made(path: Path, name: str, store: Store) -> MadeDataset:
     whole = suite.load(path, records)
     [spec] = of_suite(whole, name)
     collection, steps = plan.dataset(spec, records, store.digests.of, whole)
-    reporter = progress.reporter(sys.stderr)
-    try:
+    with progress.reporter(sys.stderr) as reporter:
         return MadeDataset(collection, steps, open_dataset.made_parts(collection, steps, store, reporter))
-    finally:
-        reporter.close()
