@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.cli import arguments as shared
+from harness.problems import Problem
 
 if TYPE_CHECKING:
     from harness.plan.graph import Collection, Row, Step
-    from harness.problems import Problem
     from harness.running.preparation import Prepared
     from harness.store.artifacts import Store
     from harness.types import JSON

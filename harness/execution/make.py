@@ -6,7 +6,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from harness.collection.corpus import Corpus
 from harness.collection.held_texts import HeldTexts
 from harness.collection.maker_input import MakerInput, Parts
 from harness.collection.queries import read_judgements, read_queries, write_judgements, write_queries
-from harness.contracts import Encoding
+from harness.contracts import Encoding, Source
 from harness.errors import ContractError, HarnessError, check_is
 from harness.execution import checked
 from harness.execution.task import Outcome, Task
@@ -23,9 +23,6 @@ from harness.steps import make as steps
 from harness.steps.make import MadePart, Make
 from harness.steps.texts import Encoder
 from harness.types import JSON, PARTS, Document, Floats, Made, Part
-
-if TYPE_CHECKING:
-    from harness.contracts import Source
 
 KEPT = "kept"  # the folder of files that a stage keeps beside the parts, such as those of a pool
 

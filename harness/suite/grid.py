@@ -5,15 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from harness.catalogue import params
 from harness.errors import HarnessError
 from harness.made_models import Made, Seed
+from harness.suite.model import System
 from harness.types import JSON
-
-if TYPE_CHECKING:
-    from harness.suite.model import System
 
 MOST = 1000  # points of one grid, or of several grids together
 DEEPEST = 50  # systems built on each other in a chain

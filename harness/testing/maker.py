@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -14,11 +14,9 @@ from harness.collection import corpus
 from harness.collection.corpus import Corpus
 from harness.collection.maker_input import MakerInput, Parts
 from harness.collection.queries import read_judgements, read_queries, write_judgements, write_queries
+from harness.contracts import Source
 from harness.testing.subject import Subject, able, build, require, resolved
 from harness.types import Document, Floats, Hits, Judgement, Made, Passage, Query
-
-if TYPE_CHECKING:
-    from harness.contracts import Source
 
 PARTS = ("corpus", "queries", "judgements")
 TOPICS = ("passport", "driving licence", "bicycle", "garden", "river", "school")

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from harness.plugin import Document, HarnessError, Made, MakerInput, Passage
 from harness_making import SegmentParams, boundaries, moving
-from harness_making.boundaries import Boundaries, Found, Running, compared, f1, running
+from harness_making.boundaries import Boundaries, Found, Places, Running, compared, f1, running
 
 if TYPE_CHECKING:
-    from harness_making.boundaries import Places
     from harness_making.token_classifier import TokenClassifier
 
 SIGMAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)

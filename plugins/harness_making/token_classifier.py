@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -14,9 +14,7 @@ from harness.plugin import HarnessError
 from harness.toolkit.neural import checkpoints, model_folder, models, tokens
 from harness.toolkit.neural.tokens import Tokens
 from harness_making import SegmentParams, boundaries
-
-if TYPE_CHECKING:
-    from harness_making.boundaries import Places
+from harness_making.boundaries import Places
 
 BATCH = 16  # windows
 # A checkpoint may lack only computed buffers, so it must have its head; it may also have a pre-training head.

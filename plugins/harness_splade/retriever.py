@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from harness.plugin import Texts
+from harness.plugin import JSON, Batch, IndexPart, Texts
 from harness.toolkit.index.parts import gather
 from harness.toolkit.neural import models, tokens
 from harness.toolkit.neural.encoding.loop import SHARD, Encoding, encode
@@ -14,9 +13,6 @@ from harness.toolkit.neural.encoding.passes import BUDGETS
 from harness_splade import SpladeParams, model, settings, storage
 from harness_splade.queries import encoder
 from harness_splade.searching import Search
-
-if TYPE_CHECKING:
-    from harness.plugin import JSON, Batch, IndexPart
 
 
 class Sparse:

@@ -5,17 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
 from harness.plugin import JSON, Floats, HarnessError, Hits, Ints, Texts, Unit
 from harness.toolkit.commands import lines_of
 from harness.toolkit.index import files
+from harness_training_data import RunParams
 from harness_training_data.listed import Known, Listed, digest, listed, titled
-
-if TYPE_CHECKING:
-    from harness_training_data import RunParams
 
 ARRAYS = ("bounds", "passages", "scores", "ids", "texts")
 FORMAT = files.Format("run", 1)
