@@ -34,8 +34,7 @@ class Finding:
 
 
 def entry(analysis: Finding) -> dict[str, JSON]:
-    """The finding as plain data, as a leaderboard holds it. Raises ContractError for a finding that cannot be
-    shown."""
+    """The finding as plain data, as a leaderboard holds it. Raises ContractError if it cannot be shown."""
     import msgspec
 
     check_is(analysis.name, str, "names of findings")

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -16,10 +16,7 @@ from harness.collection.corpus import Corpus
 from harness.contracts import Augmenter, Matching
 from harness.errors import ContractError, check_is, check_several, each
 from harness.store import disk
-from harness.types import JSON, Addition, Document, Edit, Passage
-
-if TYPE_CHECKING:
-    from harness.types import Ints
+from harness.types import JSON, Addition, Document, Edit, Ints, Passage
 
 DOCUMENTS = 2048  # documents of a shard; a killed run repeats at most one shard
 IDS = 65536  # ids that are read at once

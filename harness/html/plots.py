@@ -65,10 +65,7 @@ def pareto(score: str, cost: str) -> dict[str, JSON]:
                 "mark": {"type": "rule", **offset},
                 "encoding": {"x2": {"field": "cost"}, "y2": {"field": "score"}, "opacity": far},
             },
-            {
-                "mark": name,
-                "encoding": {"text": {"field": "system", "type": "nominal"}, "opacity": shown},
-            },
+            {"mark": name, "encoding": {"text": {"field": "system", "type": "nominal"}, "opacity": shown}},
         ],
     )
 
@@ -84,10 +81,7 @@ def difference(score: str) -> dict[str, JSON]:
         240,
         encoding={"x": x, "y": y},
         layer=[
-            {
-                "transform": [{"calculate": "max(datum.difference, 0)", "as": "difference"}],
-                "mark": area,
-            },
+            {"transform": [{"calculate": "max(datum.difference, 0)", "as": "difference"}], "mark": area},
             {
                 "transform": [{"calculate": "min(datum.difference, 0)", "as": "difference"}],
                 "mark": {**area, "color": "#c8702a"},
@@ -98,8 +92,7 @@ def difference(score: str) -> dict[str, JSON]:
 
 
 def forest(score: str, baseline: str) -> dict[str, JSON]:
-    """A plot of differences from a baseline with their intervals. Data: `system`, `difference`, `low`,
-    `high`."""
+    """A plot of differences from a baseline, with intervals. Data: `system`, `difference`, `low`, `high`."""
     title = f"{score}, difference from {baseline}"
     scale = {"zero": True, "padding": 12}
     x = {"field": "difference", "type": "quantitative", "title": title, "scale": scale}
@@ -137,9 +130,8 @@ def forest_of(compared: Compared, score: str, baseline: str) -> dict[str, JSON]:
 
 
 def pairs(first: str, second: str) -> dict[str, JSON]:
-    """A plot of two systems query by query. Data: `x` and `y`, the scores of the first and the second system,
-    `queries`, how many have these scores, and `query`, the id of one of them. Above the line, the second is
-    better."""
+    """A plot of two systems query by query. Data: `x` and `y`, the scores of both systems, `queries`, how
+    many have these scores, and `query`, the id of one of them. Above the line, the second is better."""
     scale = {"zero": False, "nice": False, "padding": 14}
     axis = {"tickCount": 6}
     axes = {name: {"field": name, "type": "quantitative", "title": title, "scale": scale, "axis": axis}
@@ -269,10 +261,7 @@ def heat(x: str, y: str, value: str) -> dict[str, JSON]:
             "y": {"field": "y", "type": "nominal", "title": y or None, "sort": None},
         },
         "layer": [
-            {
-                "mark": {"type": "rect", "tooltip": True, "cornerRadius": 2},
-                "encoding": {"color": colour},
-            },
+            {"mark": {"type": "rect", "tooltip": True, "cornerRadius": 2}, "encoding": {"color": colour}},
             {
                 "mark": {"type": "text", "fontSize": 11},
                 "encoding": {

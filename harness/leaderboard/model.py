@@ -19,8 +19,7 @@ Digits: TypeAlias = Annotated[int, Meta(ge=0, le=30)]
 
 
 class Source(Struct, frozen=True):
-    """The table of a paper that prints a number, the number as printed, and how many digits of the mean this
-    gives."""
+    """The table of a paper that prints a number, the number as printed, and how many digits this gives."""
 
     url: str
     table: int
@@ -220,8 +219,7 @@ def published_row(
 
 
 class AverageRow(Struct, frozen=True):
-    """The means of one system over a group of datasets. `queries` of a measure counts the queries of all
-    datasets."""
+    """The means of a system over a group of datasets. `queries` of a measure counts those of all datasets."""
 
     system: str
     origin: Origin
@@ -319,8 +317,7 @@ class Environment(
 
 
 class Board(Struct, frozen=True, kw_only=True):
-    """A leaderboard. The same inputs give the same leaderboard, apart from `environment` and the rows'
-    `cost`."""
+    """A leaderboard. The same inputs give the same one, apart from `environment` and the rows' `cost`."""
 
     schema: str
     name: str

@@ -23,8 +23,7 @@ from harness.types import JSON
 
 
 def steps(plan: Plan, rows: Sequence[Row], columns: Sequence[Column]) -> Iterator[Step]:
-    """The steps of the analyses: one for each analysis and dataset. `rows` are the rows with hits in the
-    store."""
+    """The steps of the analyses: one for each and each dataset. `rows` are those with hits in the store."""
     graph = Graph(plan.steps)
     for name, collection in plan.collections.items():
         rows_here = [row for row in rows if row.dataset == name and row.hits is not None]

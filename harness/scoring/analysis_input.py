@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from harness.collection.composed_texts import View
 from harness.collection.corpus import Corpus
@@ -13,10 +13,7 @@ from harness.collection.queries import Queries
 from harness.records import Column, Measure
 from harness.scoring.score import Scores, scores_of
 from harness.steps.rules import Rules
-from harness.types import JSON, Hits, Unit
-
-if TYPE_CHECKING:
-    from harness.types import Floats
+from harness.types import JSON, Floats, Hits, Unit
 
 
 class TrainedModel(NamedTuple):

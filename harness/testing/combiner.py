@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from harness.testing import hit_checks
 from harness.testing.subject import Subject, able, build, require
-from harness.types import Hits, Structure, Unit
-
-if TYPE_CHECKING:
-    from harness.types import Ints
+from harness.types import Hits, Ints, Structure, Unit
 
 DEPTH = 8
 ROWS = 6
@@ -41,8 +37,7 @@ def generated(seed: int, unit: Unit, k: int = 8) -> Hits:
 
 
 def rescored(number: int, positions: Ints, first: int = 0) -> Hits:
-    """The hits that a retriever of passages gives for further positions. The scores are the same for every
-    query."""
+    """The hits that a retriever of passages gives for further positions. All queries have the same scores."""
     scores = np.where(positions < 0, -np.inf, np.sin(1.7 * positions + number)).astype(np.float32)
     order = np.argsort(-scores, axis=1, kind="stable")
     return Hits(np.take_along_axis(positions, order, 1), np.take_along_axis(scores, order, 1))
@@ -65,8 +60,7 @@ def mixes(subject: Subject) -> dict[str, list[Hits]]:
 
 
 def combined(subject: Subject, inputs: Sequence[Hits], depth: int = DEPTH) -> Hits:
-    """The combined hits. Raises `Broken` unless they are cut at `depth`, unique, and only of
-    candidates."""
+    """The combined hits. Raises `Broken` unless they are unique candidates, cut at `depth`."""
     before = [hit_checks.digest(hits) for hits in inputs]
     more = (rescored,) if subject.record.within else ()
     hits: Hits = build(subject).combine(list(inputs), depth, structure(), *more)
@@ -152,13 +146,3 @@ def takes_single_hits(subject: Subject, _: Path) -> None:
         if not subject.record.within:
             with able("combine inputs that agree on a single hit"):
                 combined(subject, single[:1] * len(single))
-
-
-CHECKS = (
-    combines_passages_and_documents,
-    gives_the_same_twice,
-    returns_at_most_depth,
-    combines_queries_independently,
-    takes_no_queries_and_no_hits,
-    takes_single_hits,
-)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,10 +13,7 @@ from harness.contracts import IdSearcher, ReadsDocuments, TermSearcher, VectorSe
 from harness.testing import hit_checks, interruption
 from harness.testing.subject import Subject, able, build, require
 from harness.testing.texts import QUERIES, SCRIPTS, MemoryTexts, sample, sentences, texts
-from harness.types import Hits, Unit
-
-if TYPE_CHECKING:
-    from harness.types import Ints
+from harness.types import Hits, Ints, Unit
 
 
 def corpus_of(
@@ -53,12 +50,7 @@ def checked(
 ) -> Hits:
     hits = searcher.search(list(queries), k, within)
     return hit_checks.check(
-        hits,
-        queries=len(queries),
-        k=k,
-        size=corpus.size,
-        unit=corpus.unit,
-        allowed=corpus.candidates,
+        hits, queries=len(queries), k=k, size=corpus.size, unit=corpus.unit, allowed=corpus.candidates
     )
 
 
@@ -127,10 +119,7 @@ def scores_equal_texts_equally(subject: Subject, folder: Path) -> None:
         subject, [*sentences(10), "a castle of stone", *sentences(5, seed=2), "a castle of stone"]
     )
     scores = hit_checks.of(search(subject, corpus, folder, ["castle of stone"], corpus.size), 0)
-    require(
-        (10 in scores) == (16 in scores),
-        "it finds one of two equal texts and not the other",
-    )
+    require((10 in scores) == (16 in scores), "it finds one of two equal texts and not the other")
     if 10 in scores:
         pair = np.array([scores[10]]), np.array([scores[16]])
         require(hit_checks.same_scores(*pair, subject.tolerance), "it scores the same text differently")
@@ -256,24 +245,3 @@ def takes_the_forms_of_queries_that_it_names(subject: Subject, folder: Path) -> 
         for row in range(len(QUERIES)):
             one, two = hit_checks.of(plain, row), hit_checks.of(hits, row)
             require(hit_checks.same(one, two, subject.tolerance), f"a query as {form} finds something else")
-
-
-CHECKS = (
-    ranks_every_declared_unit,
-    takes_the_forms_of_queries_that_it_names,
-    gives_the_same_for_two_indexes,
-    gives_the_same_for_two_searches,
-    returns_at_most_k,
-    fills_short_rows,
-    takes_an_empty_corpus,
-    takes_no_queries,
-    takes_one_text,
-    scores_equal_texts_equally,
-    takes_any_script,
-    takes_empty_queries_and_texts,
-    finishes_an_index_that_was_interrupted,
-    scores_within_exactly,
-    returns_only_candidates,
-    reads_documents_one_by_one,
-    searches_queries_independently,
-)

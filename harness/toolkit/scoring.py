@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.collection.queries import Queries
 from harness.compare.significance import PERMUTATIONS
@@ -19,9 +20,6 @@ from harness.scoring.analysis_input import AnalysisInput
 from harness.scoring.measures.grades import relevant
 from harness.scoring.rank_agreement import kendall_tau
 from harness.scoring.score import Scored, Scores, mean
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 __all__ = [
     "Difference", "differences", "interval", "kendall_tau", "mean", "means_of_groups", "relevant",

@@ -1,7 +1,5 @@
 """The key of a step holds what the step reads, so that no dataset is harmed by another one's files."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from pathlib import Path

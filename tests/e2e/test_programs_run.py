@@ -1,7 +1,5 @@
 """Every program of benchmarks/ and tools/ runs to its end at its smallest size."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import shutil
@@ -43,8 +41,7 @@ PROGRAMS = {
     "benchmarks/coreference/run.py": Program("documents.jsonl --rounds 1"),
     "benchmarks/encode/memory.py": Program("--work new --passages 100", ("torch", "transformers")),
     "benchmarks/encode/run.py": Program(
-        "--data data --model tiny --texts 4 --rounds 1 --engines ours",
-        ("torch", "sentence_transformers"),
+        "--data data --model tiny --texts 4 --rounds 1 --engines ours", ("torch", "sentence_transformers")
     ),
     "benchmarks/engine/jobs.py": Program("data --rounds 1 --only bm25 --sample 5"),
     "benchmarks/engine/run.py": Program(),

@@ -18,15 +18,7 @@ from harness.catalogue import params as strict
 from harness.errors import HarnessError
 from harness.testing.texts import WORDS
 from harness.types import Facts
-from harness_colbert import (
-    Approximate,
-    ColbertParams,
-    Ivf,
-    RetrieverParams,
-    missing_files,
-    registry,
-    resolve,
-)
+from harness_colbert import Approximate, ColbertParams, Ivf, RetrieverParams, missing_files, registry, resolve
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")

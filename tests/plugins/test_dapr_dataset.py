@@ -1,7 +1,5 @@
 """DAPR is read from the hub's configurations and from its dump, and every fault is named by file and line."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

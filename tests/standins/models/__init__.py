@@ -5,8 +5,6 @@
 What is not known of a repository is as its family commonly has it, and the table says so.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Writes the vocabularies of the families, in the files that they are published in."""
 
-from __future__ import annotations
-
 import json
 import string
 from collections.abc import Iterable, Mapping, Sequence
