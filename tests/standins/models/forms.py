@@ -250,6 +250,12 @@ FORMS = {
     "xlmr-half": Form("XLMRobertaModel", "XLMRobertaModel", XLMR, "xlmr", dtype="float16"),
     "qwen3-embedding": _decoder("Qwen3ForCausalLM", "Qwen3Model", QWEN3, "qwen-ending"),
     "qwen3": _decoder("Qwen3ForCausalLM", "Qwen3ForCausalLM", QWEN3),
+    "smollm2": _decoder(
+        "LlamaForCausalLM", "LlamaForCausalLM",
+        {**DECODER, "model_type": "llama", "attention_bias": False, "max_position_embeddings": 8192, "mlp_bias": False,
+         "pretraining_tp": 1, "rms_norm_eps": 1e-5, "rope_interleaved": False, "rope_scaling": None,
+         "rope_theta": 100000, "tie_word_embeddings": True}, "qwen-chat",
+    ),
     "qwen2": _decoder(
         "Qwen2ForCausalLM", "Qwen2ForCausalLM",
         {**DECODER, "model_type": "qwen2", "max_position_embeddings": 32768, "max_window_layers": LAYERS,

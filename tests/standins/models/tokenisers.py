@@ -45,7 +45,13 @@ SIZES = {
     "mistral": len(MISTRAL),
     "qwen": len(QWEN),
     "qwen-ending": len(QWEN),
+    "qwen-chat": len(QWEN),
 }  # fmt: skip
+
+CHAT = (
+    "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
 
 
 def write(kind: str, folder: Path, length: int, config: Mapping[str, Any]) -> None:
@@ -107,6 +113,7 @@ def write(kind: str, folder: Path, length: int, config: Mapping[str, Any]) -> No
         _modernbert(folder)
     else:
         _qwen(folder, ending=kind == "qwen-ending")
+    config = {**config, "chat_template": CHAT} if kind == "qwen-chat" else config
     path = folder / "tokenizer_config.json"
     as_json(path, {**json.loads(path.read_bytes()), "model_max_length": length, **config})
 
