@@ -11,6 +11,8 @@ from harness.plugin import HarnessError
 from harness.toolkit.neural import hardware, model_folder, models
 from harness_cde import CdeParams
 
+_TOKENIZER = ("tokenizer.json",)  # is read of the backbone, instead of its weights
+
 
 def resolved(params: CdeParams) -> CdeParams:
     model, revision = models.located(params.model, params.revision)
@@ -33,13 +35,8 @@ def resolved(params: CdeParams) -> CdeParams:
 
 def missing_files(params: CdeParams) -> Sequence[str]:
     missing = models.missing_files(params.model, params.revision)
-    backbone, revision = params.backbone, params.backbone_revision
-    if isinstance(backbone, str) and not models.is_local(backbone):  # its weights are not read
-        here = models.cached(backbone, revision)
-        if (here is None or not (here / "tokenizer.json").is_file()) and not models.reachable(
-            backbone, revision
-        ):
-            missing.append(f"model {backbone} at revision {revision} (not here: `hf download {backbone}`)")
+    if params.backbone is not None:
+        missing += models.missing_files(params.backbone, params.backbone_revision, _TOKENIZER)
     return missing
 
 
@@ -48,12 +45,7 @@ def backbone_folder(params: CdeParams, model: Path) -> Path:
     backbone = params.backbone or _backbone(model)
     if backbone is None:
         raise HarnessError(f"model: {model / 'config.json'} names no `embedder`; name it by `backbone`")
-    if isinstance(backbone, Path) or models.is_local(backbone):
-        return models.folder(backbone)
-    from harness.toolkit.neural import hub
-
-    _, revision = models.located(backbone, params.backbone_revision)
-    return hub.download(backbone, revision, ("*.json", "*.txt"))
+    return models.folder(backbone, params.backbone_revision, _TOKENIZER)
 
 
 def _backbone(folder: Path | None) -> str | None:

@@ -59,7 +59,9 @@ class EmbeddingParams:
     similarity: Literal["cosine", "dot"] = param("cosine", "how vectors are compared")
     query_prompt: str = param("", "text that is put before every query")
     passage_prompt: str = param("", "text that is put before every passage")
-    batch: int = param(64, "how many texts one request has", minimum=1, maximum=2048, keyed=False)
+    batch: int = param(
+        64, "how many texts (or groups of passages) one request has", minimum=1, maximum=2048, keyed=False
+    )
     documents: Literal["voyage", "jina"] | None = param(
         None, "sends the passages of a document together, in the form of this service; null: each alone"
     )

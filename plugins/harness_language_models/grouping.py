@@ -109,11 +109,12 @@ def _parts(groups: dict[str, Sequence[str]], params: EmbeddingParams, kind: str)
     """The groups of each request. Jina reads all texts of a request as one document, so a document has a
     request of its own there."""
     most = 1 if params.documents == "jina" and kind == "document" else min(params.batch, _INPUTS)
+    largest = max(_longest(params), _TOGETHER[params.documents or "voyage"])
     part: list[str] = []
     size = chunks = 0
     for digest, group in groups.items():
         length = _bytes(group)
-        if part and (len(part) == most or size + length > _longest(params) or chunks + len(group) > _CHUNKS):
+        if part and (len(part) == most or size + length > largest or chunks + len(group) > _CHUNKS):
             yield part
             part, size, chunks = [], 0, 0
         part.append(digest)

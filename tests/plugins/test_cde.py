@@ -137,7 +137,5 @@ def test_planning_takes_the_backbone_from_the_configuration(tmp_path):
     given = tiny_cde.written(tmp_path / "m", embedder="an/encoder-that-is-nowhere")
     params = resolve(CdeParams(Path(given["model"]), backbone_revision="0" * 40), None)
     assert (params.backbone, params.device) == ("an/encoder-that-is-nowhere", "cpu")
-    assert missing_files(params) == [
-        f"model an/encoder-that-is-nowhere at revision {'0' * 40} "
-        "(not here: `hf download an/encoder-that-is-nowhere`)"
-    ]
+    [line] = missing_files(params)
+    assert line.startswith(f"model an/encoder-that-is-nowhere at revision {'0' * 40} (not here: `hf download")

@@ -90,12 +90,12 @@ def _parquet(path: Path, columns: Sequence[Column]) -> Iterator[Part]:
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise  # an error of the system, not of the data
-            what = (
-                "this is not a whole Parquet file"
-                if row == 1
-                else "the data is damaged, at or after this row"
+            damaged = "the data is damaged, at or after this row"
+            refuse(
+                path,
+                row,
+                f"{'this is not a whole Parquet file' if row == 1 else damaged}; copy the file again",
             )
-            refuse(path, row, f"{what}; copy the file again")
 
 
 def _cast(path: Path, row: int, batch: pa.RecordBatch, columns: Sequence[Column]) -> pa.RecordBatch:
@@ -169,11 +169,8 @@ def _json_lines(path: Path, columns: Sequence[Column]) -> Iterator[Part]:
                 for place, column in enumerate(columns)
             ]
         except (pa.ArrowInvalid, OverflowError):
-            refuse(
-                path,
-                numbers[0],
-                "at or after this line a number is not whole or has more than 32 bits; mend it",
-            )
+            what = "at or after this line a number is not whole or has more than 32 bits; mend it"
+            refuse(path, numbers[0], what)
         yield Part(numbers, pa.RecordBatch.from_arrays(arrays, schema=_schema(columns)))
 
 
@@ -220,11 +217,7 @@ def _tsv(path: Path, columns: Sequence[Column], headed: bool = True) -> Iterator
             numbers.append(number)
             rows.append([_cell(path, number, cells, *pair) for pair in zip(columns, places, strict=True)])
         if rows:
-            arrays = [
-                pa.array(values, column.type)
-                for column, values in zip(columns, zip(*rows, strict=True), strict=True)
-            ]
-            yield Part(numbers, pa.RecordBatch.from_arrays(arrays, schema=_schema(columns)))
+            yield _part(numbers, rows, columns)
 
 
 def _csv(path: Path, columns: Sequence[Column]) -> Iterator[Part]:
@@ -316,12 +309,10 @@ def _cell(path: Path, line: int, cells: Sequence[str], column: Column, place: in
         return None
     if column.type != pa.int32():
         return cells[place]
-    if not _WHOLE.fullmatch(cells[place]) or not -(2**31) <= int(cells[place]) < 2**31:
-        shown = cells[place][:40]
-        refuse(
-            path, line, f"'{column.name}' must be a whole number of 32 bits, got '{shown}'; correct the line"
-        )
-    return int(cells[place])
+    if not _WHOLE.fullmatch(cell := cells[place]) or not -(2**31) <= int(cell) < 2**31:
+        what = f"'{column.name}' must be a whole number of 32 bits, got '{cell[:40]}'"
+        refuse(path, line, f"{what}; correct the line")
+    return int(cell)
 
 
 def _as_named(column: Column, names: Sequence[str]) -> Column:
