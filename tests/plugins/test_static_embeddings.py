@@ -113,21 +113,18 @@ def test_nothing_heavy_is_imported(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("given", "fault"),
+    ("static", "given", "fault"),
     [
-        ({"backend": "torch"}, "backend: static embeddings run with numpy, not with torch"),
-        ({"dtype": "bf16"}, "dtype: static embeddings are computed in fp32, not in bf16"),
+        (
+            True,
+            {"backend": "torch"},
+            "backend: numpy runs static embeddings, and nothing else does; not torch",
+        ),
+        (True, {"dtype": "bf16"}, "dtype: numpy computes in fp32, not in bf16"),
+        (False, {"backend": "numpy"}, "backend: numpy runs static embeddings, and nothing else does"),
     ],
 )
-def test_a_setting_that_static_embeddings_lack_is_refused(tmp_path, given, fault):
-    folder = model2vec(tmp_path, {"embeddings": TABLE})
+def test_a_setting_that_does_not_fit_the_model_is_refused(tmp_path, static, given, fault):
+    folder = model2vec(tmp_path, CLUSTERS) if static else tiny_models.sentence_transformer(tmp_path)
     with pytest.raises(HarnessError, match=fault):
         resolve(DenseParams(model=folder, **given), Facts("en", "en", "passage"))
-
-
-def test_another_network_is_not_run_with_numpy(tmp_path):
-    with pytest.raises(HarnessError, match="numpy runs static embeddings alone"):
-        resolve(
-            DenseParams(model=tiny_models.sentence_transformer(tmp_path), backend="numpy"),
-            Facts("en", "en", "passage"),
-        )
