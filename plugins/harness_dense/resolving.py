@@ -37,7 +37,7 @@ def resolved(params: DenseParams, unit: Unit = "passage") -> DenseParams:
     of = passages or FolderSettings(static=known is not None and known.static)
     backend = backends.backend(params.backend, bool(of.exported), of.weights, of.static)
     if any(tower and tower.static != (backend == "numpy") for tower in (passages, queries)):
-        raise HarnessError("model: numpy runs static embeddings alone; choose another backend or query_model")
+        raise HarnessError(f"backend: numpy runs static embeddings, and nothing else does; not {backend}")
     device = backends.device(params.device, backend)
     dtype = backends.dtype(params.dtype, device, backend)
     usual = _usual(dtype)

@@ -34,16 +34,12 @@ def model2vec(folder, tensors, **config):
     return folder
 
 
-def modules(folder, *kinds, inner="0_StaticEmbedding", at="sentence_transformers.models"):
-    (folder / inner).mkdir(parents=True, exist_ok=True)
-    tiny_models.wordpiece(folder / inner)
-    save({"embedding.weight": TABLE}, folder / inner / "model.safetensors")
-    paths = [inner, *(f"{number}_{kind}" for number, kind in enumerate(kinds, 1))]
-    listed = [
-        {"idx": i, "name": str(i), "path": path, "type": f"{at}.{kind}"}
-        for i, (path, kind) in enumerate(zip(paths, ("StaticEmbedding", *kinds), strict=True))
-    ]
-    tiny_models.as_json(folder / "modules.json", listed)
+def modules(folder, at):
+    kinds = {"0_StaticEmbedding": "StaticEmbedding", "1_Normalize": "Normalize"}
+    named = [{"path": path, "type": f"{at}.{kind}"} for path, kind in kinds.items()]
+    tiny_models.as_json(folder / "modules.json", named)
+    tiny_models.wordpiece(folder / "0_StaticEmbedding")
+    save({"embedding.weight": TABLE}, folder / "0_StaticEmbedding" / "model.safetensors")
     return folder
 
 
@@ -81,13 +77,11 @@ def test_a_model2vec_folder_gives_the_mean_of_its_known_tokens(tmp_path, tensors
 @pytest.mark.parametrize(
     "at", ["sentence_transformers.models", "sentence_transformers.sentence_transformer.modules"]
 )
-def test_static_modules_give_what_sentence_transformers_gives(tmp_path, at):
-    folder = modules(tmp_path, "Normalize", at=at)
-    found = vectors(folder, TEXTS)
-    inner = folder / "0_StaticEmbedding"
-    np.testing.assert_allclose(found, expected(inner, {}, TEXTS, None, None), atol=2e-6)
-    peer = pytest.importorskip("sentence_transformers").SentenceTransformer(str(folder), device="cpu")
-    np.testing.assert_allclose(found, peer.encode(TEXTS), atol=1e-6)
+def test_static_modules_give_the_mean_of_all_tokens(tmp_path, at):
+    """test_peers.py has sentence-transformers beside it."""
+    folder = modules(tmp_path, at)
+    wanted = expected(folder / "0_StaticEmbedding", {}, TEXTS, None, None)
+    np.testing.assert_allclose(vectors(folder, TEXTS), wanted, atol=2e-6)
 
 
 def test_the_index_counts_what_is_cut(tmp_path):
@@ -113,21 +107,18 @@ def test_nothing_heavy_is_imported(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("given", "fault"),
+    ("static", "given", "fault"),
     [
-        ({"backend": "torch"}, "backend: static embeddings run with numpy, not with torch"),
-        ({"dtype": "bf16"}, "dtype: static embeddings are computed in fp32, not in bf16"),
+        (
+            True,
+            {"backend": "torch"},
+            "backend: numpy runs static embeddings, and nothing else does; not torch",
+        ),
+        (True, {"dtype": "bf16"}, "dtype: numpy computes in fp32, not in bf16"),
+        (False, {"backend": "numpy"}, "backend: numpy runs static embeddings, and nothing else does"),
     ],
 )
-def test_a_setting_that_static_embeddings_lack_is_refused(tmp_path, given, fault):
-    folder = model2vec(tmp_path, {"embeddings": TABLE})
+def test_a_setting_that_does_not_fit_the_model_is_refused(tmp_path, static, given, fault):
+    folder = model2vec(tmp_path, CLUSTERS) if static else tiny_models.sentence_transformer(tmp_path)
     with pytest.raises(HarnessError, match=fault):
         resolve(DenseParams(model=folder, **given), Facts("en", "en", "passage"))
-
-
-def test_another_network_is_not_run_with_numpy(tmp_path):
-    with pytest.raises(HarnessError, match="numpy runs static embeddings alone"):
-        resolve(
-            DenseParams(model=tiny_models.sentence_transformer(tmp_path), backend="numpy"),
-            Facts("en", "en", "passage"),
-        )

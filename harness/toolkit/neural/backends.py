@@ -26,11 +26,9 @@ _EXTRAS = {
 
 def backend(setting: str, exported: bool, weights: bool, static: bool = False) -> str:
     """The backend that was asked for. For `auto`: torch, or ONNX Runtime if the model's folder has nothing
-    but an exported model. Static embeddings run with numpy, and nothing else does."""
+    but an exported model, or numpy for static embeddings."""
     if setting == "auto":
         return "numpy" if static else "onnx" if exported and not weights else "torch"
-    if static and setting != "numpy":
-        raise HarnessError(f"backend: static embeddings run with numpy, not with {setting}; leave it out")
     return setting
 
 
@@ -49,9 +47,9 @@ def dtype(setting: str, device: str, backend: str) -> str:
         )
     if backend != "onnx" and setting == "stored":
         raise HarnessError(f"dtype: stored is for ONNX files; {backend} computes in fp32, bf16 or fp16")
-    if backend == "numpy" and setting not in ("auto", "fp32"):
-        raise HarnessError(f"dtype: static embeddings are computed in fp32, not in {setting}; leave it out")
     if backend == "numpy":
+        if setting not in ("auto", "fp32"):
+            raise HarnessError(f"dtype: numpy computes in fp32, not in {setting}; leave it out")
         return "fp32"
     return "stored" if backend == "onnx" else hardware.dtype(setting, device)
 

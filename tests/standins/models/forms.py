@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import zlib
@@ -51,45 +52,8 @@ QWEN3 = {
     **DECODER, "model_type": "qwen3", "head_dim": 16, "max_position_embeddings": 32768, "rope_theta": 1000000,
     "attention_bias": False, "tie_word_embeddings": True, "use_sliding_window": False,
 }  # fmt: skip
-MODERNBERT = {  # more layers than the others: the first, fourth ... read the whole text, the others 64 tokens each way
-    "model_type": "modernbert", "attention_bias": False, "attention_dropout": 0.0, "bos_token_id": 257,
-    "classifier_pooling": "mean", "cls_token_id": 257, "decoder_bias": True, "deterministic_flash_attn": False,
-    "embedding_dropout": 0.0, "eos_token_id": 258, "global_attn_every_n_layers": 3, "global_rope_theta": 160000.0,
-    "hidden_activation": "gelu", "hidden_size": HIDDEN, "initializer_cutoff_factor": 2.0, "intermediate_size": 48,
-    "layer_norm_eps": 1e-5, "local_attention": 128, "local_rope_theta": 10000.0, "max_position_embeddings": 8192,
-    "mlp_bias": False, "norm_bias": False, "norm_eps": 1e-5, "num_attention_heads": HEADS, "num_hidden_layers": 5,
-    "pad_token_id": 259, "position_embedding_type": "absolute", "reference_compile": False, "sep_token_id": 258,
-}  # fmt: skip
-NOMIC = {
-    "model_type": "nomic_bert", "activation_function": "swiglu", "attn_pdrop": 0.0, "causal": False,
-    "auto_map": {
-        "AutoConfig": "nomic-ai/nomic-bert-2048--configuration_hf_nomic_bert.NomicBertConfig",
-        "AutoModel": "nomic-ai/nomic-bert-2048--modeling_hf_nomic_bert.NomicBertModel",
-    },
-    "layer_norm_epsilon": 1e-12, "max_trained_positions": 2048, "mlp_fc1_bias": False, "mlp_fc2_bias": False,
-    "n_embd": HIDDEN, "n_head": HEADS, "n_inner": INNER, "n_layer": LAYERS, "n_positions": 8192, "prenorm": False,
-    "qkv_proj_bias": False, "rotary_emb_base": 1000, "rotary_emb_fraction": 1.0, "rotary_emb_interleaved": False,
-    "rotary_emb_scale_base": None, "rotary_scaling_factor": None, "type_vocab_size": 2, "use_rms_norm": False,
-}  # fmt: skip
-GTE = {
-    **{name: BERT[name] for name in BERT if name not in ("attention_probs_dropout_prob", "type_vocab_size")},
-    "attention_probs_dropout_prob": 0.0, "layer_norm_type": "layer_norm", "logn_attention_scale": False,
-    "layer_norm_eps": 1e-12, "max_position_embeddings": 8192, "model_type": "gte", "pack_qkv": True,
-    "pad_token_id": 1, "position_embedding_type": "rope", "rope_scaling": None, "rope_theta": 160000,
-    "type_vocab_size": 1, "unpad_inputs": "true", "use_memory_efficient_attention": "true",
-    "auto_map": {
-        "AutoConfig": "configuration_hf_alibaba_nlp_gte.GteConfig",
-        "AutoModel": "modeling_hf_alibaba_nlp_gte.GteModel",
-    },
-}  # fmt: skip
-GEMMA = {
-    **{name: DECODER[name] for name in DECODER if name not in ("hidden_act", "use_cache")},
-    "model_type": "gemma3_text", "attention_bias": False, "attn_logit_softcapping": None, "bos_token_id": 2,
-    "eos_token_id": 1, "final_logit_softcapping": None, "head_dim": 16, "hidden_activation": "gelu_pytorch_tanh",
-    "layer_types": ["sliding_attention", "full_attention"], "max_position_embeddings": 2048,
-    "num_key_value_heads": 1, "pad_token_id": 0, "query_pre_attn_scalar": 16, "rope_local_base_freq": 10000.0,
-    "rope_scaling": None, "rope_theta": 1000000.0, "sliding_window": 257, "use_bidirectional_attention": True,
-}  # fmt: skip
+# as the repositories of long readers have them, with fewer and narrower layers
+READERS = json.loads(Path(__file__).with_name("long_readers.json").read_bytes())
 ONE_LABEL = {"id2label": {"0": "LABEL_0"}, "label2id": {"LABEL_0": 0}}
 SCORER = {**ONE_LABEL, "sbert_ce_default_activation_function": "torch.nn.modules.linear.Identity"}
 ERNIE = {**BERT, **PADDED, "model_type": "ernie", "task_type_vocab_size": 3, "use_task_id": False}
@@ -160,30 +124,20 @@ def _decoder(
     return Form(architecture, shapes, config, tokeniser, dtype=dtype)
 
 
-def _layers(name: str, parts: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
-    return {f"{name}.{layer}.{part}": parts[part] for layer in range(LAYERS) for part in parts}
+def _reader(name: str, architecture: str, tokeniser: str) -> Form:
+    """NomicBert and GTE as their authors' code names the tensors, which is not how transformers names them."""
+    one = {part: tuple(shape) for part, shape in READERS["tensors of one layer"][name].items()}
+    every = {part.replace(".0.", f".{i}."): shape for part, shape in one.items() for i in range(LAYERS)}
+    every["embeddings.word_embeddings.weight"] = (tokenisers.SIZES[tokeniser], HIDDEN)
+    return Form(architecture, "", READERS["configs"][name], tokeniser, more=every)
 
 
-_NORM = {"weight": (HIDDEN,), "bias": (HIDDEN,)}
-_WORDS = {"embeddings.word_embeddings.weight": (len(tiny_models.VOCABULARY), HIDDEN)}
-_NOMIC = {  # as nomic-bert-2048 names them
-    **_WORDS, "embeddings.token_type_embeddings.weight": (2, HIDDEN), **_under("emb_ln", _NORM),
-    **_layers("encoder.layers", {
-        "attn.Wqkv.weight": (3 * HIDDEN, HIDDEN), "attn.out_proj.weight": (HIDDEN, HIDDEN),
-        "mlp.fc11.weight": (INNER, HIDDEN), "mlp.fc12.weight": (INNER, HIDDEN), "mlp.fc2.weight": (HIDDEN, INNER),
-        **_under("norm1", _NORM), **_under("norm2", _NORM),
-    }),
-}  # fmt: skip
-_GTE = {  # as Alibaba-NLP/new-impl names them
-    "embeddings.word_embeddings.weight": (tokenisers.SIZES["xlmr"], HIDDEN),
-    "embeddings.token_type_embeddings.weight": (1, HIDDEN), **_under("embeddings.LayerNorm", _NORM),
-    **_layers("encoder.layer", {
-        **_under("attention.qkv_proj", {"weight": (3 * HIDDEN, HIDDEN), "bias": (3 * HIDDEN,)}),
-        **_under("attention.o_proj"), **_under("attn_ln", _NORM), **_under("mlp_ln", _NORM),
-        "mlp.up_gate_proj.weight": (2 * INNER, HIDDEN),
-        **_under("mlp.down_proj", {"weight": (HIDDEN, INNER), "bias": (HIDDEN,)}),
-    }),
-}  # fmt: skip
+def _modernbert(dtype: str) -> Form:
+    return Form(
+        "ModernBertModel", "ModernBertModel", READERS["configs"]["modernbert"], "modernbert", dtype=dtype
+    )
+
+
 _HEADS_OF_ANCE = {
     **_under("embeddingHead"), **_under("norm", {"weight": (HIDDEN,), "bias": (HIDDEN,)}),
     **_under("classifier.dense"), **_under("classifier.out_proj", {"weight": (2, HIDDEN), "bias": (2,)}),
@@ -241,12 +195,12 @@ FORMS = {
         {**DECODER, "model_type": "mistral", "bos_token_id": 1, "eos_token_id": 2, "max_position_embeddings": 32768,
          "rope_theta": 10000.0, "sliding_window": 4096, "tie_word_embeddings": False}, "mistral", "float16",
     ),
-    "modernbert": Form("ModernBertModel", "ModernBertModel", MODERNBERT, "modernbert"),
-    "modernbert-half": Form("ModernBertModel", "ModernBertModel", MODERNBERT, "modernbert", dtype="float16"),
-    "modernbert-bf16": Form("ModernBertModel", "ModernBertModel", MODERNBERT, "modernbert", dtype="bfloat16"),
-    "nomic": Form("NomicBertModel", "", NOMIC, "wordpiece", more=_NOMIC),
-    "gte": Form("GteModel", "", GTE, "xlmr", more=_GTE),
-    "gemma": Form("Gemma3TextModel", "Gemma3TextModel", GEMMA, "gemma"),
+    "modernbert": _modernbert("float32"),
+    "modernbert-half": _modernbert("float16"),
+    "modernbert-bf16": _modernbert("bfloat16"),
+    "nomic": _reader("nomic", "NomicBertModel", "wordpiece"),
+    "gte": _reader("gte", "GteModel", "xlmr"),
+    "gemma": Form("Gemma3TextModel", "Gemma3TextModel", READERS["configs"]["gemma"], "gemma"),
     "xlmr-half": Form("XLMRobertaModel", "XLMRobertaModel", XLMR, "xlmr", dtype="float16"),
     "qwen3-embedding": _decoder("Qwen3ForCausalLM", "Qwen3Model", QWEN3, "qwen-ending"),
     "qwen3": _decoder("Qwen3ForCausalLM", "Qwen3ForCausalLM", QWEN3),
