@@ -12,8 +12,8 @@ from harness.plugin import JSON, Floats, HarnessError, IndexPart, Ints
 from harness.toolkit.neural.encoding import binary, vectors
 from harness.toolkit.neural.encoding.loop import SHARD
 from harness.toolkit.neural.encoding.parts import Shard, Write
-from harness.toolkit.search import exact, hamming
-from harness_dense import DenseParams
+from harness.toolkit.search import exact
+from harness_dense import DenseParams, hamming
 from harness_dense.resolving import bytes_of
 
 if TYPE_CHECKING:
