@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "Difference", "differences", "interval", "kendall_tau", "mean", "means_of_groups", "relevant",
+    "Difference", "Scored", "differences", "interval", "kendall_tau", "mean", "means_of_groups", "relevant",
     "slice_groups", "system_means_of_groups",
 ]  # fmt: skip
 ALPHA, SEED = 0.05, 0

@@ -14,6 +14,7 @@ from harness.store.artifacts import Store
 from harness.testing.texts import sentences
 from harness.types import Facts, IndexPart
 from harness_dense import DenseParams, hamming, resolve
+from harness_dense.faiss_options import Faiss
 from harness_dense.retriever import Dense
 
 pytest.importorskip("tokenizers")
@@ -111,7 +112,11 @@ def test_binary_fulfils_the_contract_of_retrievers(model, tmp_path):
 
 @pytest.mark.parametrize(
     ("given", "says"),
-    [({"dimensions": 33}, "have 32 numbers"), ({"stored": "binary", "dimensions": 12}, "by eights")],
+    [
+        ({"dimensions": 33}, "have 32 numbers"),
+        ({"stored": "binary", "dimensions": 12}, "by eights"),
+        ({"stored": "binary", "search": Faiss("Flat")}, "searched exactly"),
+    ],
 )
 def test_what_cannot_be_is_refused(given, says, model, full, tmp_path):
     with pytest.raises(HarnessError, match=says):
