@@ -110,7 +110,7 @@ def _directly(queries: Floats, vectors: NDArray[Any], k: int, threads: int) -> N
         parts.append(best)
         if rounded is not None:
             whole, scales = scaled.part(a, z)
-            kernels.compare_whole(queries, *rounded, whole, scales, a, *best)
+            kernels.compare_whole(queries, *rounded, whole, scales, a, best.k, *best[1:])
             return
         for start in range(a, z, rows):
             block = _plain(vectors[start : min(start + rows, z)])
