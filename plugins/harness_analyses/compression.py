@@ -71,7 +71,7 @@ class Compression:
         scores = [data.scores(form.system.hits, columns) for form in forms]
         measures = [[score.columns[i] for score in scores] for i in range(len(scores[0].columns))]
         told = differences(measures)
-        rows = []
+        rows: list[tuple[str | float, ...]] = []
         for scored, of_forms in zip(measures, told, strict=True):
             label = scored[0].column.label
             rows += [

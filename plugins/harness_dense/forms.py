@@ -12,13 +12,14 @@ from harness.plugin import JSON, Floats, HarnessError, IndexPart, Ints
 from harness.toolkit.neural.encoding import binary, vectors
 from harness.toolkit.neural.encoding.loop import SHARD
 from harness.toolkit.neural.encoding.parts import Shard, Write
-from harness.toolkit.search import exact, hamming
-from harness_dense import DenseParams
+from harness.toolkit.search import exact
+from harness_dense import DenseParams, hamming
 from harness_dense.resolving import bytes_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+PIECE = 16 * SHARD  # vectors written at once: each time the disk is waited for
 COPY = "copy"  # the folder within an index with the vectors that score the candidates of a binary search
 
 
@@ -75,8 +76,8 @@ def derive(source: Path, folder: Path, params: DenseParams) -> Mapping[str, JSON
     facts."""
     rows, positions = vectors.read(source)
     write = writer(folder, len(rows), rows.shape[1], params)
-    for number, start in enumerate(range(0, len(rows), SHARD)):
-        piece = slice(start, start + SHARD)
+    for number, start in enumerate(range(0, len(rows), PIECE)):
+        piece = slice(start, start + PIECE)
         write(Shard(number, start, np.asarray(positions[piece]), rows[piece]))
     return facts(folder, params)
 

@@ -13,7 +13,8 @@ from harness.steps import Index
 from harness.store.artifacts import Store
 from harness.testing.texts import sentences
 from harness.types import Facts, IndexPart
-from harness_dense import DenseParams, resolve
+from harness_dense import DenseParams, hamming, resolve
+from harness_dense.faiss_options import Faiss
 from harness_dense.retriever import Dense
 
 pytest.importorskip("tokenizers")
@@ -111,7 +112,11 @@ def test_binary_fulfils_the_contract_of_retrievers(model, tmp_path):
 
 @pytest.mark.parametrize(
     ("given", "says"),
-    [({"dimensions": 33}, "have 32 numbers"), ({"stored": "binary", "dimensions": 12}, "by eights")],
+    [
+        ({"dimensions": 33}, "have 32 numbers"),
+        ({"stored": "binary", "dimensions": 12}, "by eights"),
+        ({"stored": "binary", "search": Faiss("Flat")}, "searched exactly"),
+    ],
 )
 def test_what_cannot_be_is_refused(given, says, model, full, tmp_path):
     with pytest.raises(HarnessError, match=says):
@@ -147,3 +152,16 @@ def test_a_grid_of_forms_encodes_once_and_each_row_has_the_bytes_of_its_own_form
     assert costs["form,dimensions=32,stored=int8"] < costs["form,dimensions=32,stored=fp32"]
     facts = [each.facts for each in grid["dimensions=16,stored=binary"].reported if each.step == "index"]
     assert [each["bytes_a_text"] for each in facts] == [32 * 4 + 8, 2 + 8]
+
+
+@pytest.mark.parametrize("width", [48, 12, 5])
+@pytest.mark.parametrize("queries", [2, 9])
+def test_the_nearest_codes_are_those_of_fewest_different_bits_and_then_the_first(width, queries):
+    random = np.random.default_rng(0)
+    codes, asked = (random.integers(0, 256, (n, width), np.uint8) for n in (3000, queries))
+    far = np.bitwise_count(asked[:, None] ^ codes[None]).sum(axis=2, dtype=np.int64)
+    best = np.argsort(far, axis=1, kind="stable")
+    for k, threads in ((1, 1), (100, 3), (4000, 2)):
+        places, distances = hamming.search(asked, codes, k, threads=threads)
+        assert (places == best[:, :k]).all()
+        assert (distances == np.take_along_axis(far, best, axis=1)[:, :k]).all()

@@ -101,14 +101,16 @@ def _directly(queries: Floats, vectors: NDArray[Any], k: int, threads: int) -> N
     """uint64[Q, k]: the keys of the k best, found by scoring every pair. Each thread takes some of the
     vectors."""
     rows = _rows(vectors)
-    rounded = exact_scan.rounded(queries) if isinstance(vectors, Scaled) else None
+    scaled: Any = vectors
+    rounded = exact_scan.rounded(queries) if isinstance(scaled, Scaled) else None
     parts: list[Best] = []
 
     def work(a: int, z: int) -> None:
         best = _nothing(len(queries), k)
         parts.append(best)
-        if isinstance(vectors, Scaled) and rounded is not None:
-            kernels.compare_whole(queries, *rounded, *vectors.part(a, z), a, *best)
+        if rounded is not None:
+            whole, scales = scaled.part(a, z)
+            kernels.compare_whole(queries, *rounded, whole, scales, a, best.k, *best[1:])
             return
         for start in range(a, z, rows):
             block = _plain(vectors[start : min(start + rows, z)])

@@ -172,7 +172,8 @@ def rounded(queries: Floats) -> tuple[NDArray[np.int16], Doubles, Doubles] | Non
         return None
     steps[steps == 0] = 1
     whole = np.rint(queries / steps[:, None]).astype(np.int16)
-    lost = _norms(queries - whole * steps[:, None]) + 2 * _gamma(dimension + 1) * _norms(queries)
+    rest = (queries - whole * steps[:, None]).astype(np.float32)
+    lost = _norms(rest) + 2 * _gamma(dimension + 1) * _norms(queries)
     return whole, steps, lost * 127 * np.sqrt(dimension) * _SAFE
 
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from harness.plugin import Ints
 from harness.toolkit.neural import hardware
 from harness.toolkit.search.exact import spread
 from harness.toolkit.search.exact_kernels import loop
 from harness.toolkit.search.topk import NOTHING, select
-
-if TYPE_CHECKING:
-    from harness.types import Ints
 
 TILE = 2048  # codes that are compared with all queries of a thread before the next ones
 FEW = 3  # up to this many queries, turning the codes takes longer than it saves
