@@ -37,6 +37,9 @@ PROGRAMS = {
     "benchmarks/columnar/run.py": Program("--passages 100 --rounds 1"),
     "benchmarks/compare/run.py": Program("--systems 2 --datasets 1 --queries 20 --rounds 1"),
     "benchmarks/coreference/run.py": Program("documents.jsonl --rounds 1"),
+    "benchmarks/encode/late_chunking.py": Program(
+        "--data data --model tiny --rounds 1 --dtype fp32", ("torch", "transformers")
+    ),
     "benchmarks/encode/memory.py": Program("--work new --passages 100", ("torch", "transformers")),
     "benchmarks/encode/run.py": Program(
         "--data data --model tiny --texts 4 --rounds 1 --engines ours",
