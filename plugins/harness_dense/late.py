@@ -75,19 +75,19 @@ def encoded(tower: Tower, texts: Sequence[str], budget: int) -> Floats:
     """float32[n, d]: the vectors of texts, each of which is the only passage of a document."""
     tokens = windows(tower, HeldTexts(texts, None).documents())
     with workers([Windows(forward.network) for forward in tower.forwards], budget) as run:
-        return _pooled(tower, run(tokens, lambda count: None).rows, len(texts))
+        return np.stack(_pooled(tower, run(tokens, lambda count: None).rows, len(texts)))
 
 
-def _pooled(tower: Tower, rows: Sequence[Sums], texts: int) -> Floats:
-    """float32[n, d]: the vectors of n passages from the sums of their shard's windows, in order. A passage
+def _pooled(tower: Tower, rows: Sequence[Sums], texts: int) -> list[Floats]:
+    """The vectors of n passages from the sums of their shard's windows, in order. A passage
     without a token has the mean 0."""
     states = np.zeros((texts, rows[0].states.shape[1] if rows else tower.dimension), np.float32)
     tokens = np.zeros(texts, np.int64)
     for row in rows:  # a window has at most one sum for each passage
         states[row.passages] += row.states
         tokens[row.passages] += row.tokens
-    means: Floats = states / np.maximum(tokens, 1)[:, None].astype(np.float32)
-    return tower.forwards[0].finished(means)
+    states /= np.maximum(tokens, 1)[:, None]
+    return list(tower.forwards[0].finished(states))
 
 
 def _read(texts: Texts, tower: Tower, first: int, stop: int) -> tuple[Ints, Tokens, Lost]:

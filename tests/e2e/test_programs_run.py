@@ -39,6 +39,9 @@ PROGRAMS = {
         ("torch", "sentence_transformers", "faiss"),
     ),
     "benchmarks/coreference/run.py": Program("documents.jsonl --rounds 1"),
+    "benchmarks/encode/late_chunking.py": Program(
+        "--data data --model tiny --rounds 1 --dtype fp32", ("torch", "transformers")
+    ),
     "benchmarks/encode/memory.py": Program("--work new --passages 100", ("torch", "transformers")),
     "benchmarks/encode/run.py": Program(
         "--data data --model tiny --texts 4 --rounds 1 --engines ours", ("torch", "sentence_transformers")

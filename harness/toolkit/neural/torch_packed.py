@@ -228,7 +228,7 @@ def _attention(qkv: torch.Tensor, heads: int, alike: Sequence[Alike]) -> torch.T
     width = qkv.shape[1] // 3 // heads
     mixed = qkv.new_empty(len(qkv), heads * width)
     for start, texts, length in alike:
-        if heads * length**2 > CACHED and (length > 512 or qkv.dtype == torch.float32):  # then one text
+        if heads * length**2 > CACHED:  # then it is one text
             mixed[start : start + length] = _attention_of_one(qkv[start : start + length], heads, width)
             continue
         parts = qkv[start : start + texts * length].view(texts, length, 3, heads, width)
