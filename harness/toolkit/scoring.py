@@ -9,6 +9,7 @@ import numpy as np
 
 from harness.collection.queries import Queries
 from harness.scoring.analysis_input import AnalysisInput
+from harness.scoring.bootstrap import Sample, summaries
 from harness.scoring.measures.grades import relevant
 from harness.scoring.rank_agreement import kendall_tau
 from harness.scoring.score import Scores, mean
@@ -16,7 +17,10 @@ from harness.scoring.score import Scores, mean
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["kendall_tau", "mean", "means_of_groups", "relevant", "slice_groups", "system_means_of_groups"]
+__all__ = [
+    "Sample", "kendall_tau", "mean", "means_of_groups", "relevant", "slice_groups", "summaries",
+    "system_means_of_groups",
+]  # fmt: skip
 
 
 def slice_groups(queries: Queries) -> dict[str, NDArray[np.bool_]]:
