@@ -226,7 +226,7 @@ def test_a_learned_weight_stands_beside_the_best_fixed_one(harness, store, targe
         ),
         (
             lambda fused: fused["combine"]["convex"].update(form={"tune": {"values": ["code", "paper"]}}),
-            "learns one parameter and tunes others",
+            "weight: is learned, and others are tuned",
         ),
     ],
 )
