@@ -11,7 +11,7 @@ from msgspec.structs import astuple
 
 from harness import findings
 from harness.errors import check_several, each
-from harness.execution.combine import combiner
+from harness.execution.combine import combiner, fixed
 from harness.execution.make import encoding
 from harness.execution.task import Outcome, Task, Texts
 from harness.findings import Finding
@@ -95,6 +95,7 @@ def _system_run(system: Analysed, task: Task, texts: Texts) -> SystemRun:
         parameters=tuple(combine.method.given) if combine else (),
         vary=vary if combine else None,
         search=system.search,
+        fixed=functools.partial(fixed, combine, task) if combine and combine.learned else None,
         reranks=system.reranks,
         trained=None if trained is None else TrainedModel(*astuple(trained)),
     )

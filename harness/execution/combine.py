@@ -55,14 +55,15 @@ def _merged(step: Combine, task: Task) -> Callable[..., Hits]:
 
 
 def _with_values(value_of: Any, merged: Callable[..., Hits], unit: Unit) -> Hits:
-    return _by_query(value_of, {value: merged(value) for value in dict.fromkeys(value_of.tolist())}, unit)
+    values = dict.fromkeys(value_of.tolist() or [None])
+    return _by_query(value_of, {value: merged(value) for value in values}, unit)
 
 
 def _values(step: Combine, task: Task, learned: bool) -> Callable[[slice], Any]:
     """A function that gives the value of the tuned parameter for each query of some rows: object[q]."""
-    tuning = (
-        {"value": None, "folds": None} if step.tuned is None else task.read(step.tuned.choice).facts["tuning"]
-    )
+    tuning: dict[str, Any] = {"value": None, "folds": None}
+    if step.tuned is not None:
+        tuning = task.read(step.tuned.choice).facts["tuning"]
     folds = tuning["folds"] or [tuning["value"]]
     fold_of = folding.folds(task.queries(step.queries).ids, len(folds))  # int64[Q]
     if not learned:
@@ -72,9 +73,9 @@ def _values(step: Combine, task: Task, learned: bool) -> Callable[[slice], Any]:
 
     def nearest(rows: slice) -> Any:
         seen = features(rows)
-        predicted = np.stack(
-            [method.predict(seen, model) for model in tuning["learned"]]
-        )  # float64[folds, q]
+        predicted = np.stack([method.predict(seen, model) for model in tuning["learned"]])
+        if not np.isfinite(predicted).all():
+            raise ContractError("its `predict` must give a finite number for each query")
         wanted = predicted[fold_of[rows], np.arange(len(seen))]
         return values[np.abs(wanted[:, None] - values).argmin(axis=1)].astype(object)
 

@@ -164,13 +164,10 @@ def _learned(context: Context, chosen: Chosen, inputs: Sequence[Output]) -> Lear
     """What values of queries are learned from, beside hits and texts; None if none is learned."""
     if chosen.tuned is None or not chosen.tuned.learned:
         return None
-    searchers = (output.searcher for output in inputs if output.searcher is not None)
-    return Learned(next((each for each in searchers if _has_terms(context, each)), None))
-
-
-def _has_terms(context: Context, searcher: IndexedRetriever) -> bool:
-    record = context.catalogue.find(searcher.method.kind, searcher.method.name).record
-    return "terms" in record.queries
+    for searcher in filter(None, (output.searcher for output in inputs)):
+        if "terms" in context.catalogue.find("retrievers", searcher.method.name).record.queries:
+            return Learned(searcher)
+    return Learned(None)
 
 
 def _with_needs_within(combiner: Resolved, inputs: Sequence[Output]) -> Resolved:

@@ -40,6 +40,8 @@ class SystemRun:
     parameters: tuple[str, ...]  # the parameters of its combiner, if it has one
     vary: Callable[[str, float], Hits] | None  # gives its combiner's hits with another value of a parameter
     search: Mapping[str, JSON] | None = None  # its retriever's parameters, if it is a retriever alone
+    # gives its combiner's hits with the best fixed value, if each query has a learned value
+    fixed: Callable[[], Hits] | None = None
     reranks: bool = False  # whether its hits are those of a re-ranker
     trained: TrainedModel | None = None  # of the models that the suite trained for it: the last one
 

@@ -165,14 +165,13 @@ class Forms:
             self.note(node, (*path, key), "is a parameter of no method of a system; it cannot be tuned")
             return None, None
         learns: tuple[str, ...] = entry.record.learns if kind == "combiners" else ()
-        unfit = [key for key, node in nodes.items() if "learned" in node.value and key not in learns]
-        for key in unfit:
-            known = f"; it learns {', '.join(learns)}" if learns else "; give a value, or tune it"
-            self.note(nodes[key], (*path, key), f"'{entry.record.name}' cannot learn this parameter{known}")
-        if any("learned" in node.value for node in nodes.values()) and len(nodes) > 1 and not unfit:
-            self.note(inner, path, "learns one parameter and tunes others; give these a value")
-            unfit = [*nodes]
-        if unfit:
+        for key in (name for name, node in nodes.items() if "learned" in node.value):
+            if key in learns and len(nodes) == 1:
+                continue
+            text = f"'{entry.record.name}' cannot learn this parameter"
+            text += f"; it learns {', '.join(learns)}" if learns else "; give a value, or tune it"
+            text = "is learned, and others are tuned; give these a value" if key in learns else text
+            self.note(nodes[key], (*path, key), text)
             return None, None
         (key, node), *more = nodes.items()
         further = set(tuning.ONLY_OF_SEARCHES) & set(tuning.keys_of(node).value)

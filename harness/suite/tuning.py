@@ -109,11 +109,7 @@ class Learned:
     on: Split | None = key(None, "the DATASET/SPLIT on which a value for each query is learned", form=SPLIT)
     folds: int | None = key(None, "instead of 'on', the number of folds", minimum=2, maximum=1000)
     measure: str = key("nDCG@10", "the measure of the values", form=MEASURE)
-    grid: tuple[float, ...] = key(
-        tuple(i / 20 for i in range(21)),
-        "from, to and step of the values; without it, [0, 1, 0.05]",
-        form=GRID,
-    )
+    grid: tuple[float, ...] | None = key(None, "from, to and step; without it, [0, 1, 0.05]", form=GRID)
 
 
 SCHEMAS: dict[str, JSON] = {  # what stands in the place of a parameter's value
@@ -149,13 +145,13 @@ def read(forms: Forms, node: Node, path: Keys, parameter: str) -> Tuning | None:
     _check_target(forms, inner, path, learned)
     if "grid" not in inner.value and not learned:
         forms.note(inner, path, "'grid' is missing: [from, to, step], such as [0, 1, 0.1]")
-    if learned and keys.grid is not None and len(keys.grid) < 3:
+    grid = keys.grid or tuple(i / 20 for i in range(21))
+    if learned and len(grid) < 3:
         forms.note(inner, (*path, "grid"), "has two values; a value for each query needs three or more")
     if len(forms.problems) > problems_before:
         return None
     assert keys.measure is not None
-    assert keys.grid is not None
-    return Tuning(parameter, keys.measure, keys.grid, keys.on, keys.folds, node.place, learned)
+    return Tuning(parameter, keys.measure, grid, keys.on, keys.folds, node.place, learned)
 
 
 def read_search(forms: Forms, nodes: Mapping[str, Node], path: Keys) -> Search | None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
+from harness.contracts import LearningFuser
 from harness.testing import hit_checks
 from harness.testing.subject import Subject, able, build, require
-from harness.types import Hits, Ints, Structure, Unit
+from harness.types import Asked, Hits, Ints, Structure, Unit
 
 DEPTH = 8
 ROWS = 6
@@ -146,3 +148,20 @@ def takes_single_hits(subject: Subject, _: Path) -> None:
         if not subject.record.within:
             with able("combine inputs that agree on a single hit"):
                 combined(subject, single[:1] * len(single))
+
+
+def learns_values_of_queries(subject: Subject, _: Path) -> None:
+    """Its model may be stored as JSON, whose keys have no order, between `learn` and `predict`."""
+    if not subject.record.learns:
+        return
+    learner, values = build(subject), np.linspace(0, 1, 5)
+    require(isinstance(learner, LearningFuser), "its record has `learns`, but it is no LearningFuser")
+    asked = Asked([str(row) * row for row in range(ROWS)], [np.arange(float(row)) for row in range(ROWS)])
+    for name, inputs in mixes(subject).items():
+        with able(f"learn from {name}"):
+            seen = learner.features(inputs, structure(), asked)
+            scores = np.random.default_rng(5).random((ROWS, len(values)))
+            model = json.loads(json.dumps(dict(learner.learn(seen, values, scores)), sort_keys=True))
+            predicted = learner.predict(seen, model)
+        good = predicted.shape == (ROWS,) and bool(np.isfinite(predicted).all())
+        require(good, f"it must predict a finite number for each query, and predicts {predicted}")

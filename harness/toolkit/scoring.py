@@ -15,15 +15,15 @@ from harness.compare.significance import PERMUTATIONS
 from harness.compare.stats import family
 from harness.compare.stats.block import Block, levels, pseudo_values
 from harness.compare.stats.signs import Pairs, prepare
-from harness.scoring import bootstrap
 from harness.scoring.analysis_input import AnalysisInput
+from harness.scoring.bootstrap import Sample, Summary, exact, resampled, summaries
 from harness.scoring.measures.grades import relevant
 from harness.scoring.rank_agreement import kendall_tau
 from harness.scoring.score import Scored, Scores, mean
 
 __all__ = [
-    "Difference", "Scored", "differences", "interval", "kendall_tau", "mean", "means_of_groups", "relevant",
-    "slice_groups", "system_means_of_groups",
+    "Difference", "Sample", "Scored", "differences", "interval", "kendall_tau", "mean", "means_of_groups",
+    "relevant", "slice_groups", "summaries", "system_means_of_groups",
 ]  # fmt: skip
 ALPHA, SEED = 0.05, 0
 
@@ -38,9 +38,9 @@ class Difference(NamedTuple):
     least: float  # the lower end of an interval that holds for all of these at once
 
 
-def interval(scored: Scored) -> bootstrap.Summary:
+def interval(scored: Scored) -> Summary:
     """The mean of a column, with its 95 % bootstrap interval."""
-    return bootstrap.summaries([bootstrap.Sample(*scored[1:])], SEED)[0]
+    return summaries([Sample(*scored[1:])], SEED)[0]
 
 
 def differences(measures: Sequence[Sequence[Scored]]) -> list[list[Difference]]:
@@ -63,7 +63,7 @@ def differences(measures: Sequence[Sequence[Scored]]) -> list[list[Difference]]:
     for block, p in zip(blocks, adjusted, strict=True):
         level, values = levels(block), pseudo_values(block)
         apart = (values[:, 1:] - values[:, :1]) * block.scale
-        sums = bootstrap.resampled(bootstrap.exact(apart), SEED) / len(apart)
+        sums = resampled(exact(apart), SEED) / len(apart)
         low, high = np.quantile(sums, (ALPHA / 2, 1 - ALPHA / 2), axis=0)
         error = apart.std(axis=0, ddof=1) / math.sqrt(len(apart)) if len(apart) > 1 else np.zeros(count)
         means = level[1:] - level[0]

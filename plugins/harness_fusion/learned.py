@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -26,7 +27,7 @@ STRENGTHS = (
     0.1,
     1.0,
 )  # C of the logistic regression; the smaller, the nearer are its coefficients to 0
-SHIFTS = (0.1, 0.2, 0.3, 0.4, 0.5)  # how far a query's weight may be from the middle
+SHIFTS = (0.1, 0.2, 0.3, 0.4, 0.5)  # how far a query's weight may be from the centre
 
 
 def features(inputs: Sequence[Hits], structure: Structure, asked: Asked) -> Doubles:
@@ -98,20 +99,22 @@ def learn(features: Doubles, values: Doubles, scores: Doubles) -> dict[str, JSON
         loss = float((np.abs(gain) * np.logaddexp(0, np.where(gain > 0, -out, out))).sum())
         if loss < least:
             strength, logits, least = tried, out, loss
-    shift, best, error = 0.0, 0.0, 0.0
-    for tried in SHIFTS:
-        weights = values[middle] + tried * (2 * expit(logits) - 1)
+    centre, shift, best, error = fixed, 0.0, -np.inf, 0.0
+    for place, tried in itertools.product((fixed, middle), SHIFTS):
+        weights = values[place] + tried * (2 * expit(logits) - 1)
         nearest = np.abs(weights[:, None] - values).argmin(axis=1)
         gained = scores[np.arange(len(scores)), nearest] - scores[:, fixed]
-        doubt = float(gained.std() / np.sqrt(len(gained)))
-        if gained.mean() > max(best, doubt):
-            shift, best, error = tried, float(gained.mean()), doubt
+        if gained.mean() > best:
+            centre, shift, best = place, tried, float(gained.mean())
+            error = float(gained.std() / np.sqrt(len(gained)))
+    if best <= error:
+        centre, shift = fixed, 0.0
     intercept, *coefficients = logistic(scaled, gain, strength).tolist()
     columns = zip(names(len(mean)), mean.tolist(), deviation.tolist(), coefficients, strict=True)
     return {
-        "centre": float(values[middle if shift else fixed]),
+        "centre": float(values[centre]),
         "shift": shift,
-        "gain": best,  # over the fixed value, cross-fitted within the queries that it is learned from
+        "gain": best,  # of the best centre and shift over the fixed value, cross-fitted within these queries
         "error": error,  # the standard error of the gain
         "strength": strength,
         "intercept": intercept,

@@ -170,7 +170,8 @@ def test_a_combiner_that_scores_further_passages_is_tuned_too(harness, store):
 
 @pytest.mark.parametrize("target", [{"on": "tour/dev"}, {"folds": 4}])
 def test_a_learned_weight_stands_beside_the_best_fixed_one(harness, store, target):
-    learned = ran(harness, store, learning(**target))
+    learned = ran(harness, store, learning(**target) | {"analyses": ["weights"]})
+    findings = {item["name"]: item["rows"] for item in leaderboard(harness.out)["analyses"]}
     suite = learning(**target, measure="nDCG@10", grid=[0, 1, 0.05])
     weight = suite["systems"]["fused"]["combine"]["convex"]["weight"]
     weight["tune"] = weight.pop("learned")
@@ -185,6 +186,11 @@ def test_a_learned_weight_stands_beside_the_best_fixed_one(harness, store, targe
     assert set(models[0]["features"]) > {"greatest idf", "overlap at 10", "entropy of input 2"}
     assert mean(learned["fused"]) >= mean(fixed["fused"]) - 0.02
     assert learned["fused"]["flags"] == fixed["fused"]["flags"]
+    rows_of = {name: numbers for name, *numbers in findings["learned-weights/fused/tour"]}
+    means = [numbers[0] for numbers in rows_of.values()]
+    assert means[:2] == [mean(fixed["fused"]), mean(learned["fused"])]
+    assert means[2] >= max(means)
+    assert rows_of["learned for each query"][3] == pytest.approx(means[1] - means[0], abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -218,7 +224,7 @@ def test_a_learned_weight_stands_beside_the_best_fixed_one(harness, store, targe
         ),
         (
             lambda fused: fused["combine"]["convex"].update(form={"tune": {"values": ["code", "paper"]}}),
-            "learns one parameter and tunes others",
+            "weight: is learned, and others are tuned",
         ),
     ],
 )

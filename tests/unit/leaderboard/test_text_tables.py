@@ -60,6 +60,7 @@ def board(*tunings):
         (tuning(value=None, on="3 folds", folds=(0.6, 0.5, 0.6)), "weight = 0.6, 0.5, 0.6 on 3 folds by nDCG@10"),
         (tuning(value=None, on="3 folds", folds=(0.4, 0.4, 0.4)), "weight = 0.4 on 3 folds by nDCG@10"),
         (tuning(values=(0.6, 0.7), curve=(0.5, 0.4)), "weight = 0.7 on tour/dev by nDCG@10"),
+        (tuning(learned=({"shift": 0.1},)), "weight learned for each query (fixed: weight = 0.7) on tour/dev by nDCG@10"),
         (
             tuning(values=(0.6, 0.7), curve=(0.0, 0.0)),
             "weight = 0.7 on tour/dev by nDCG@10, where all 2 values score 0",

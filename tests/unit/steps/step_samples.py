@@ -7,7 +7,7 @@ from msgspec import structs
 from harness import steps
 from harness.plan.graph import Step, step_of
 from harness.steps.analyse import Analysed, Column
-from harness.steps.combine import Tuned, Within
+from harness.steps.combine import Learned, Tuned, Within
 from harness.steps.examples import Mined
 from harness.steps.make import Parts
 from harness.steps.read import Limits
@@ -63,7 +63,7 @@ SAMPLES: dict[type[AnyRecord], steps.AnyKind] = {type(record): record for record
     steps.Augment(method=METHOD, corpus=CORPUS, language="en"),
     INDEX, SEARCH,
     steps.Rewrite(method=METHOD, texts=TEXTS, queries=QUERIES, searcher=SEARCHER, feedback=2, hits=ref("search-0")),
-    steps.Combine(**COMBINED, tuned=Tuned("weight", ref("tune-0"))),
+    steps.Combine(**COMBINED, tuned=Tuned("weight", ref("tune-0")), learned=Learned(SEARCHER)),
     steps.Pick(trials=(ref("search-0"),), choice=ref("trials-0"), corpus=CORPUS, queries=QUERIES, unit="passage"),
     steps.Rerank(method=METHOD, below=ref("search-0"), texts=TEXTS, queries=QUERIES, depth=5, tail="keep"),
     steps.Tune(**COMBINED, judgements=JUDGEMENTS, parameter="weight", values=(0.0, 0.5), folds=None, measured=MEASURED),
