@@ -106,7 +106,8 @@ def test_prompts_of_a_document_begin_alike_and_the_service_has_their_beginning_i
         assert len({prompt.partition("<passage>")[0] for prompt in prompts}) == 2
         cost = step()
         assert cost["requests"] == 11
-        assert cost["cached_tokens"] > 0.8 * cost["input_tokens"] * 9 / 11
+        shared = [prompt.partition("<passage>")[0].split() for prompt in prompts[2:]]
+        assert cost["cached_tokens"] > sum(map(len, shared)) > 1000
         fresh = cost["input_tokens"] - cost["cached_tokens"]
         money = fresh * 10 + cost["cached_tokens"] + cost["output_tokens"] * 10
         assert cost["money"] == pytest.approx(money / 1e6, abs=1e-6)
@@ -165,9 +166,10 @@ def test_the_prompt_is_in_the_language_of_the_passages_and_keeps_its_order():
             Situate(**wrong)
 
 
+@pytest.mark.slow
 def test_situate_keeps_the_contract(tmp_path):
     pytest.importorskip("httpx")
-    with standing_in(lambda messages: messages[0]["content"][-60:-40]) as service:
+    with standing_in(lambda messages: messages[0]["content"].partition("<passage>\n")[2][:20]) as service:
         given = {"service": {"url": service.url, "model": "m", "timeout": 250.0}, "max_tokens": 99}
         for i, case in enumerate(testing.cases("context", "situate", given)):
             (folder := tmp_path / str(i)).mkdir()
