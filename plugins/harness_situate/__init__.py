@@ -122,6 +122,5 @@ def harness_contexts() -> Iterable[Context]:
         missing_files=missing_files,
         notes=notes,
         libraries_by_param=libraries,
-        depends_on=lambda params: (("contexts", "headings"), ("contexts", "summary")),
         cores="all",
     )

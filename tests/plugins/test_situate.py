@@ -63,11 +63,8 @@ def test_passages_side_by_side_share_a_window_that_holds_them(lengths, room, exp
 
 def test_a_cut_document_says_so_and_begins_with_the_headings_above():
     texts = ["# Tolls", "Walkers are free.", "Carts pay.", "# Hours", "At dawn."]
-    whole = Document("d", "", tuple(Passage(str(i), text) for i, text in enumerate(texts)))
-    assert (
-        shown(whole, texts, Window(1, 3, range(1, 3))) == "Tolls\n[...]\nWalkers are free.\nCarts pay.\n[...]"
-    )
-    assert shown(whole, texts, Window(4, 5, range(4, 5))) == "Hours\n[...]\nAt dawn."
+    assert shown(texts, Window(1, 3, range(1, 3))) == "Tolls\n[...]\nWalkers are free.\nCarts pay.\n[...]"
+    assert shown(texts, Window(4, 5, range(4, 5))) == "Hours\n[...]\nAt dawn."
 
 
 @pytest.mark.parametrize(
