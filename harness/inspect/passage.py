@@ -112,6 +112,8 @@ def _lines(corpus: Corpus, view: View) -> Iterator[bytes]:
         columns = (corpus.ids(positions), documents, view.take(positions), corpus.texts(positions))
         for id, document, text, read in zip(*columns, strict=True):
             record = {"id": id, "document": document, "text": text, "read": read}
+            if text.endswith(read):
+                record["prefix"] = text[: len(text) - len(read)][:-1]  # without the space after it
             yield orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
 
 

@@ -17,22 +17,24 @@ EN = """<document>
 {document}
 </document>
 
-A passage of this document follows. Write one or two short sentences that say what the document is about \
-and what part the passage has in it, so that a search can find the passage. Answer with these sentences only.
-
+Here is a passage of this document:
 <passage>
 {passage}
-</passage>"""
+</passage>
+
+In one or two short sentences, say what the document is about and what part this passage has in it, so that \
+a search can find the passage. Answer with these sentences only."""
 ZH = """<document>
 {title}
 {document}
 </document>
 
-下面是这篇文档中的一个段落。请用一两个简短的句子说明文档的主题以及该段落在文档中的位置和作用，以便检索到该段落。只回答这些句子。
-
+下面是这篇文档中的一个段落：
 <passage>
 {passage}
-</passage>"""
+</passage>
+
+请用一两个简短的句子说明文档的主题以及该段落在文档中的位置和作用，以便检索到该段落。只回答这些句子。"""
 PROMPTS = {"zh": ZH}  # English for all other languages
 
 
@@ -120,6 +122,5 @@ def harness_contexts() -> Iterable[Context]:
         missing_files=missing_files,
         notes=notes,
         libraries_by_param=libraries,
-        depends_on=lambda params: (("contexts", "headings"), ("contexts", "summary")),
         cores="all",
     )

@@ -9,9 +9,9 @@ from itertools import islice
 from typing import NamedTuple, Protocol
 
 from harness.plugin import Addition, Document
+from harness.toolkit.text.sentences import sentences
 from harness_situate import Situate
 from harness_situate.windows import Window, shortened, shown, windows
-from harness_surroundings.summary import sentences
 
 FIELD = re.compile(r"\{(title|document|passage)\}")
 PART = 4  # a passage fills at most this part of the room for its document
@@ -94,7 +94,7 @@ class Augmenter:
         room, length = self._params.document_length, self._writer.length
         values = {
             "title": shortened(document.title, room // PART, length),
-            "document": shown(document, texts, window),
+            "document": shown(texts, window),
         }
         prompts: list[str] = []
         for i in group:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Lock
 from typing import Any, cast
 
 import orjson
@@ -12,8 +14,8 @@ import torch
 import transformers
 
 from harness.plugin import CURRENT, HarnessError
-from harness.toolkit.neural import checkpoints, models
-from harness.toolkit.services.kept import Responses
+from harness.toolkit.neural import checkpoints, hardware, models
+from harness.toolkit.services import Responses
 from harness_situate import Situate
 from harness_situate.augmenter import Answer
 from harness_situate.shared_prefix import Shared, attention
@@ -25,10 +27,8 @@ NAME = "harness_shared_prefix"
 
 
 class Local:
-    """A causal language model. The answers to a document's prompts are written together, so they depend on
-    the document alone, not on other documents, workers or a killed run."""
-
-    together = 1
+    """A causal language model. The answers to a document's prompts are written together on one core, so they
+    depend on the document alone, not on other documents, the number of cores or a killed run."""
 
     def __init__(self, params: Situate) -> None:
         assert params.model is not None
@@ -39,6 +39,8 @@ class Local:
         ends = {*(ends if isinstance(ends, list) else [ends]), self._tokeniser.eos_token_id}
         self._ends = torch.tensor(sorted(end for end in ends if end is not None), device=params.device)
         self._positions = getattr(self._model.config.get_text_config(), "max_position_embeddings", None)
+        self._workers = hardware.threads() if params.device == "cpu" else 1
+        self.together, self._lock = 16 * self._workers, Lock()  # of the tokenizer, which threads cannot share
         context = CURRENT.get()
         self._step, self._kept = context.step, context.responses and Responses(context.responses)
 
@@ -46,11 +48,15 @@ class Local:
         return len(self._tokeniser(text, add_special_tokens=False)["input_ids"])
 
     def write(self, groups: Sequence[Sequence[str]]) -> list[list[Answer]]:
-        return [self._answered(list(prompts)) for prompts in groups]
+        before = torch.get_num_threads()
+        with ThreadPoolExecutor(self._workers, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+            answers = list(pool.map(self._answered, groups))
+        torch.set_num_threads(before)  # new threads also begin with this number
+        return answers
 
-    def _answered(self, prompts: list[str]) -> list[Answer]:
+    def _answered(self, prompts: Sequence[str]) -> list[Answer]:
         """The answers to prompts that begin alike, from the store if a killed run of this step had them."""
-        key = hashlib.sha256(orjson.dumps([self._step, prompts])).hexdigest()
+        key = hashlib.sha256(orjson.dumps([self._step, list(prompts)])).hexdigest()
         kept = self._kept and self._kept.get(key)
         if not kept:
             kept = orjson.dumps(self._written(prompts) if prompts else [])
@@ -58,8 +64,9 @@ class Local:
                 self._kept.settle(0, None, {key: kept})
         return [Answer(*item) for item in orjson.loads(kept)]
 
-    def _written(self, prompts: list[str]) -> list[tuple[str, bool]]:
-        ids = [self._tokens(prompt) for prompt in prompts]
+    def _written(self, prompts: Sequence[str]) -> list[tuple[str, bool]]:
+        with self._lock:
+            ids = [self._tokens(prompt) for prompt in prompts]
         start = _common(ids)
         order = sorted(range(len(ids)), key=lambda i: (len(ids[i]), i))
         answers: dict[int, tuple[str, bool]] = {}

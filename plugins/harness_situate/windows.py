@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from harness.plugin import Document
-from harness_surroundings.headings import above
+from harness.toolkit.text.headings import above
 
 HEADINGS = 300  # the most characters of the headings above a window
 LEFT_OUT = "[...]"
@@ -49,11 +48,11 @@ def windows(lengths: Sequence[int], room: int) -> list[Window]:
     return cut
 
 
-def shown(document: Document, texts: Sequence[str], window: Window) -> str:
+def shown(texts: Sequence[str], window: Window) -> str:
     """The text of a window. In a cut document, the headings above the window's first passage come first."""
     lines = [LEFT_OUT] * (window.start > 0) + [*texts[window.start : window.stop]]
     if window.start:
-        lines.insert(0, above(document, plain=True).prefixes[window.start][:HEADINGS])
+        lines.insert(0, above(texts, plain=True)[window.start][:HEADINGS])
     return "\n".join(line for line in lines + [LEFT_OUT] * (window.stop < len(texts)) if line)
 
 

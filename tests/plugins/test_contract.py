@@ -96,6 +96,7 @@ TESTED_ELSEWHERE = {
     "pairwise": "language_models",
     "pointwise": "language_models",
     "setwise": "language_models",
+    "situate": "situate",
     "mteb": "mteb",
     "run": "run_retriever",
     "t2ranking": "t2ranking",

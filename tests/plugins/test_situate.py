@@ -63,11 +63,8 @@ def test_passages_side_by_side_share_a_window_that_holds_them(lengths, room, exp
 
 def test_a_cut_document_says_so_and_begins_with_the_headings_above():
     texts = ["# Tolls", "Walkers are free.", "Carts pay.", "# Hours", "At dawn."]
-    whole = Document("d", "", tuple(Passage(str(i), text) for i, text in enumerate(texts)))
-    assert (
-        shown(whole, texts, Window(1, 3, range(1, 3))) == "Tolls\n[...]\nWalkers are free.\nCarts pay.\n[...]"
-    )
-    assert shown(whole, texts, Window(4, 5, range(4, 5))) == "Hours\n[...]\nAt dawn."
+    assert shown(texts, Window(1, 3, range(1, 3))) == "Tolls\n[...]\nWalkers are free.\nCarts pay.\n[...]"
+    assert shown(texts, Window(4, 5, range(4, 5))) == "Hours\n[...]\nAt dawn."
 
 
 @pytest.mark.parametrize(
@@ -106,7 +103,8 @@ def test_prompts_of_a_document_begin_alike_and_the_service_has_their_beginning_i
         assert len({prompt.partition("<passage>")[0] for prompt in prompts}) == 2
         cost = step()
         assert cost["requests"] == 11
-        assert cost["cached_tokens"] > 0.8 * cost["input_tokens"] * 9 / 11
+        shared = [prompt.partition("<passage>")[0].split() for prompt in prompts[2:]]
+        assert cost["cached_tokens"] > sum(map(len, shared)) > 1000
         fresh = cost["input_tokens"] - cost["cached_tokens"]
         money = fresh * 10 + cost["cached_tokens"] + cost["output_tokens"] * 10
         assert cost["money"] == pytest.approx(money / 1e6, abs=1e-6)
@@ -165,9 +163,10 @@ def test_the_prompt_is_in_the_language_of_the_passages_and_keeps_its_order():
             Situate(**wrong)
 
 
+@pytest.mark.slow
 def test_situate_keeps_the_contract(tmp_path):
     pytest.importorskip("httpx")
-    with standing_in(lambda messages: messages[0]["content"][-60:-40]) as service:
+    with standing_in(lambda messages: messages[0]["content"].partition("<passage>\n")[2][:20]) as service:
         given = {"service": {"url": service.url, "model": "m", "timeout": 250.0}, "max_tokens": 99}
         for i, case in enumerate(testing.cases("context", "situate", given)):
             (folder := tmp_path / str(i)).mkdir()
@@ -233,25 +232,26 @@ def test_a_prompt_beyond_the_models_positions_is_refused(tmp_path):
 
 def work(folder):
     """What a child runs that is killed: each forward pass of the model is a line of the log."""
-    import torch
-
     from harness_situate.by_model import Local
 
-    torch.set_num_threads(1)
     log, forward = (folder / "log").open("a"), Local._forward
 
     def counted(*args):
         print("forward", file=log, flush=True)
         return forward(*args)
 
-    Local._forward = counted
-    CURRENT.set(StepContext("augment-1", folder / "responses"))
-    additions = local(folder / "m").augment([document(3, name, size=1) for name in "abcdefgh"])
-    (folder / "done.json").write_text(json.dumps([addition.prefixes for addition in additions]))
+    token = CURRENT.set(StepContext("augment-1", folder / "responses"))
+    with pytest.MonkeyPatch.context() as patch, log:
+        patch.setattr(Local, "_forward", counted)
+        additions = local(folder / "m").augment([document(3, name, size=1) for name in "abcdefgh"])
+        (folder / "done.json").write_text(json.dumps([addition.prefixes for addition in additions]))
+    CURRENT.reset(token)
 
 
 @pytest.mark.slow
-def test_a_killed_run_repeats_at_most_the_document_under_way(tmp_path):
+def test_a_killed_run_repeats_at_most_the_documents_under_way(tmp_path):
+    from harness.toolkit.neural import hardware
+
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
 
     def child(folder):
@@ -264,7 +264,7 @@ def test_a_killed_run_repeats_at_most_the_document_under_way(tmp_path):
     for folder in (whole, killed):
         folder.mkdir()
         tiny(folder / "m")
-    assert child(whole).wait() == 0
+    work(whole)
     first = child(killed)
     while passes(killed) < passes(whole) // 2:
         time.sleep(0.002)
@@ -272,7 +272,8 @@ def test_a_killed_run_repeats_at_most_the_document_under_way(tmp_path):
     first.wait()
     assert not (killed / "done.json").exists()
     assert child(killed).wait() == 0
-    assert passes(killed) <= passes(whole) + 9  # a document's prefix, its prompts, and 7 further tokens
+    most = 9 * hardware.threads()  # of each: the prefix, the prompts, and 7 further tokens
+    assert passes(killed) <= passes(whole) + most
     assert (killed / "done.json").read_bytes() == (whole / "done.json").read_bytes()
 
 

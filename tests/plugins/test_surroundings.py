@@ -5,6 +5,7 @@ import time
 import pytest
 
 from harness.collection.composed_texts import compose
+from harness.toolkit.text import headings as marking
 from harness.types import Document, Passage
 from harness_surroundings import Headings, Neighbours, Summary, headings, neighbours, summary
 
@@ -158,9 +159,9 @@ def test_no_passage_of_a_long_document_stands_twice_in_its_own_text():
 
 
 def test_a_heading_keeps_its_text_when_it_closes_with_marks():
-    assert headings.marked("## The toll ##") == headings.Heading(2, "The toll")
-    assert headings.marked("#hashtag") is None
-    assert headings.marked("# ") is None
+    assert marking.marked("## The toll ##") == marking.Heading(2, "The toll")
+    assert marking.marked("#hashtag") is None
+    assert marking.marked("# ") is None
 
 
 MILLION = 1_000_000
@@ -190,5 +191,5 @@ def test_the_time_grows_as_the_text_does_whatever_stands_in_it(text):
 
 def test_what_closes_a_heading_is_no_part_of_it():
     assert [
-        headings.marked(line) for line in ("## Moat ##", "<h1>Moat</H1 >", "<h1>Moat</h2>", "#", "# #")
+        marking.marked(line) for line in ("## Moat ##", "<h1>Moat</H1 >", "<h1>Moat</h2>", "#", "# #")
     ] == [(2, "Moat"), (1, "Moat"), (1, "Moat"), None, None]

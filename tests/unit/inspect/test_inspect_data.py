@@ -195,7 +195,7 @@ def test_composed_passages_are_written_as_json_lines(made, tmp_path):
     count = passage.write(store, corpus, Chain((step,), ("titles",)), tmp_path / "a" / "titles.jsonl")
     lines = [orjson.loads(line) for line in (tmp_path / "a" / "titles.jsonl").read_bytes().splitlines()]
     assert len(lines) == count == corpus.passages
-    assert all(line["text"].endswith(line["read"]) and line["text"] != line["read"] for line in lines)
+    assert all(line["text"] == f"{line['prefix']} {line['read']}" for line in lines)
 
 
 def test_files_of_two_chains_with_the_same_methods_are_told_apart():
