@@ -23,7 +23,7 @@ from harness_colbert import Ivf, approximate, codec, compressing, inverted, matc
 from harness_colbert.storage import Index, Part
 
 K = 100
-FORMS = [(0, 1), (4, 1), (2, 1), (1, 1), (0, 2), (2, 2), (2, 3), (2, 4)]  # bits (0: fp16), pool
+FORMS = [(2, 1), (0, 1), (4, 1), (1, 1), (0, 2), (2, 2), (2, 3), (2, 4)]  # bits (0: fp16), pool
 WAYS = [(1, 64), (2, 64), (2, 128), (4, 128), (4, 256), (4, 1024), (8, 1024)]  # probes, candidates
 
 
@@ -92,6 +92,7 @@ def main() -> None:
     parser.add_argument("work", type=Path)
     parser.add_argument("--queries", type=int, default=300)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--forms", type=int, default=len(FORMS), help="how many of the forms")
     parser.add_argument("--peers", help="a Python with pylate and fast-plaid")
     options = parser.parse_args()
     index, every = language.prepared(options.data, options.work)
@@ -106,7 +107,7 @@ def main() -> None:
     print("| stored | pool | bytes a passage | nDCG@10 | less exact | recall@10 of exact | recall@100 |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     kept = None
-    for bits, pool in FORMS:
+    for bits, pool in FORMS[: options.forms]:
         form, size = formed(index, bits, pool)
         kept = form if (bits, pool) == (2, 1) else kept
         best = matching.search(form, queries, K)[0]

