@@ -13,7 +13,6 @@ from harness.problems import Problem
 
 if TYPE_CHECKING:
     from harness.plan.graph import Collection, Row, Step
-    from harness.running.preparation import Prepared
     from harness.store.artifacts import Store
     from harness.types import JSON
 
@@ -56,7 +55,7 @@ def check(options: argparse.Namespace) -> int:
         if options.data:
             problems += read_data(prepared.plan.steps, store, prepared.plan.collections.values())
         for row in prepared.plan.rows:
-            if row.error and not _needs_data(prepared, row):
+            if row.error and not prepared.plan.collections[row.dataset].needs:
                 failing.append(row)
                 shared.say(f"fails: {row.dataset} / {row.system}: {row.error}")
     if problems:  # planning has read a part of the data, and may have found the same
@@ -116,7 +115,3 @@ def _counted(facts: Mapping[str, JSON]) -> str:
     texts = [f"{facts[name]:,} {name.replace('_', ' ')}" for name in names if facts.get(name)]
     unknown = facts.get("judgements_of_unknown_passages")
     return ", ".join(texts) + (f" ({unknown:,} of passages that the corpus lacks)" if unknown else "")
-
-
-def _needs_data(prepared: Prepared, row: Row) -> bool:
-    return bool(prepared.plan.collections[row.dataset].needs)

@@ -29,7 +29,7 @@ def write(source: Source, folder: Path, progress: Progress) -> dict[str, JSON]:
     duplicate or empty id, for titles or places that disagree within a document, and for an empty corpus."""
     if isinstance(source, ColumnarSource):
         return write_rows(checked(source.rows()), source.locate, folder, progress)
-    return write_rows(rows_of(source.documents()), _locate_passage, folder, progress)
+    return write_rows(rows_of(source.documents()), lambda row: f"passage {row + 1}", folder, progress)
 
 
 def write_rows(
@@ -70,10 +70,6 @@ def write_rows(
         "titled_documents": rows.titled,
         "characters": rows.characters,
     }
-
-
-def _locate_passage(row: int) -> str:
-    return f"passage {row + 1}"
 
 
 def _moved(locate: Locate, came_from: NDArray[np.int64]) -> Locate:

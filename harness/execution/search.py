@@ -39,7 +39,7 @@ def search(step: Search, task: Task) -> Outcome:
     while True:
         _search(step, task, opened, rows, len(opened.queries.texts))
         began = time.perf_counter()
-        report = _report(opened.searcher)
+        report = dict(opened.searcher.report()) if isinstance(opened.searcher, Reporting) else {}
         if not (resumed and report):
             break
         # report() covers only the queries searched in this process, so all are searched again
@@ -91,10 +91,6 @@ def _opened(step: Search, task: Task) -> _Opened:
 def _searcher(step: Search, task: Task, texts: Texts) -> Searcher:
     searcher: Searcher = task.built(step.method).open(texts, task.read(step.index).folder)
     return searcher
-
-
-def _report(searcher: Searcher) -> dict[str, JSON]:
-    return dict(searcher.report()) if isinstance(searcher, Reporting) else {}
 
 
 def _queries_of_block(step: Search) -> int:

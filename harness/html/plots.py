@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import orjson
 
 from harness.findings import Cell, Finding
 from harness.html.labels import EDGE, HEIGHT
@@ -15,6 +18,7 @@ from harness.types import JSON
 if TYPE_CHECKING:
     from harness.compare import Compared
 
+_WRITTEN = orjson.loads(Path(__file__).with_suffix(".json").read_bytes())
 CROWDED = 80  # the most characters below bars that stand, if every name were as long as the longest
 
 
@@ -26,96 +30,18 @@ def filled(spec: JSON, values: Sequence[Mapping[str, Cell]]) -> dict[str, JSON]:
 def pareto(score: str, cost: str) -> dict[str, JSON]:
     """A plot of effectiveness against cost. Data: `system`, `cost` (above 0), `score`, `low`, `high`, and
     `front`: whether no system of the same or lower cost scores as high."""
-    scale = {"type": "log", "nice": False, "padding": EDGE}
-    x = {"field": "cost", "type": "quantitative", "title": cost, "scale": scale, "axis": {"grid": False}}
-    upright = {"zero": False, "nice": False, "padding": EDGE}
-    y = {"field": "score", "type": "quantitative", "title": score, "scale": upright}
-    low = {**y, "field": "low"}
-    front = [{"filter": "datum.front"}]
-    tooltip = [
-        {"field": "system", "type": "nominal", "title": "system"},
-        {"field": "score", "type": "quantitative", "title": score, "format": ".4f"},
-        {"field": "low", "type": "quantitative", "title": "low", "format": ".4f"},
-        {"field": "high", "type": "quantitative", "title": "high", "format": ".4f"},
-        {"field": "cost", "type": "quantitative", "title": cost, "format": ",.4~g"},
-    ]
-    strong = {"condition": {"test": "datum.front", "value": 1}, "value": 0.45}
-    shown, far = (
-        {"condition": {"test": f"isValid(datum.{field})", "value": value}, "value": 0}
-        for field, value in (("dx", 1), ("joint", 0.35))
-    )
-    name = {"type": "text", "align": {"expr": "datum.align || 'left'"}, "baseline": "middle", "limit": LABEL}
-    name |= {key: {"expr": f"datum.{key} || 0"} for key in ("dx", "dy")}
-    name |= {"fontWeight": {"expr": "datum.front ? 600 : 400"}}
-    offset = {
-        f"{axis}2Offset": {"expr": f"datum.{field} || 0"} for axis, field in (("x", "joint"), ("y", "dy"))
-    }
-    return _spec(
-        HEIGHT,
-        usermeta={"named": EDGE, "zoom": ["x", "y"]},
-        encoding={"x": x, "y": y},
-        layer=[
-            {"transform": front, "mark": {"type": "line", "interpolate": "step-after", "opacity": 0.5}},
-            {"mark": {"type": "rule", "opacity": 0.35}, "encoding": {"y": low, "y2": {"field": "high"}}},
-            {
-                "mark": {"type": "point", "filled": True, "size": 80},
-                "encoding": {"opacity": strong, "tooltip": tooltip},
-            },
-            {
-                "mark": {"type": "rule", **offset},
-                "encoding": {"x2": {"field": "cost"}, "y2": {"field": "score"}, "opacity": far},
-            },
-            {"mark": name, "encoding": {"text": {"field": "system", "type": "nominal"}, "opacity": shown}},
-        ],
-    )
+    return _written("pareto", score=score, cost=cost, edge=EDGE, height=HEIGHT, label=LABEL)
 
 
 def difference(score: str) -> dict[str, JSON]:
     """A plot of the difference of two systems on every query, sorted. Data: `share` of the queries, 0 to 100,
     and `difference`."""
-    x = {"field": "share", "type": "quantitative", "title": "queries, sorted by the difference (%)",
-         "scale": {"domain": [0, 100], "nice": False}, "axis": {"grid": False, "tickCount": 10}}  # fmt: skip
-    y = {"field": "difference", "type": "quantitative", "title": f"difference of {score}"}
-    area = {"type": "area", "interpolate": "step-after", "line": False, "opacity": 0.75}
-    return _spec(
-        240,
-        encoding={"x": x, "y": y},
-        layer=[
-            {"transform": [{"calculate": "max(datum.difference, 0)", "as": "difference"}], "mark": area},
-            {
-                "transform": [{"calculate": "min(datum.difference, 0)", "as": "difference"}],
-                "mark": {**area, "color": "#c8702a"},
-            },
-            {"mark": "rule", "encoding": {"x": {"value": 0}, "x2": {"value": "width"}, "y": {"datum": 0}}},
-        ],
-    )
+    return _written("difference", title=f"difference of {score}")
 
 
 def forest(score: str, baseline: str) -> dict[str, JSON]:
     """A plot of differences from a baseline, with intervals. Data: `system`, `difference`, `low`, `high`."""
-    title = f"{score}, difference from {baseline}"
-    scale = {"zero": True, "padding": 12}
-    x = {"field": "difference", "type": "quantitative", "title": title, "scale": scale}
-    numbers = [
-        {"field": end, "type": "quantitative", "format": "+.4f"} for end in ("difference", "low", "high")
-    ]
-    tooltip = [{"field": "system", "type": "nominal"}, *numbers]
-    apart = {"condition": {"test": "datum.low > 0 || datum.high < 0", "value": 1}, "value": 0.45}
-    names = {"field": "system", "type": "nominal", "title": None, "sort": None, "axis": {"labelLimit": LABEL}}
-    each = {"y": names, "opacity": apart, "tooltip": tooltip}
-    ends = {"x": {**x, "field": "low"}, "x2": {"field": "high"}}
-    return _spec(
-        240,
-        usermeta={"zoom": ["x"]},
-        layer=[
-            {
-                "mark": {"type": "rule", "strokeDash": [4, 3]},
-                "encoding": {"x": {"datum": 0, "type": "quantitative"}},
-            },
-            {"mark": {"type": "rule", "strokeWidth": 2}, "encoding": {**each, **ends}},
-            {"mark": {"type": "point", "filled": True, "size": 80}, "encoding": {**each, "x": x}},
-        ],
-    )
+    return _written("forest", title=f"{score}, difference from {baseline}", label=LABEL)
 
 
 def forest_of(compared: Compared, score: str, baseline: str) -> dict[str, JSON]:
@@ -132,37 +58,7 @@ def forest_of(compared: Compared, score: str, baseline: str) -> dict[str, JSON]:
 def pairs(first: str, second: str) -> dict[str, JSON]:
     """A plot of two systems query by query. Data: `x` and `y`, the scores of both systems, `queries`, how
     many have these scores, and `query`, the id of one of them. Above the line, the second is better."""
-    scale = {"zero": False, "nice": False, "padding": 14}
-    axis = {"tickCount": 6}
-    axes = {name: {"field": name, "type": "quantitative", "title": title, "scale": scale, "axis": axis}
-            for name, title in (("x", first), ("y", second))}  # fmt: skip
-    ends = [{"field": name, "op": op, "as": f"{op}_{name}"} for name in ("x", "y") for op in ("min", "max")]
-    line = [
-        {"aggregate": ends},
-        {"calculate": "[min(datum.min_x, datum.min_y), max(datum.max_x, datum.max_y)]", "as": "at"},
-        {"flatten": ["at"]},
-    ]
-    at = {"field": "at", "type": "quantitative"}
-    size = {
-        "field": "queries",
-        "type": "quantitative",
-        "scale": {"range": [24, 700], "zero": True},
-        "legend": None,
-    }
-    tooltip = [
-        {"field": field, "type": "nominal" if field == "query" else "quantitative", "title": title}
-        for field, title in (("query", "query"), ("queries", "queries"), ("x", first), ("y", second))
-    ]
-    return _spec(
-        360,
-        usermeta={"zoom": ["x", "y"]},
-        layer=[
-            {"transform": line, "mark": {"type": "line", "strokeDash": [4, 3], "opacity": 0.5},
-             "encoding": {"x": {**axes["x"], **at}, "y": {**axes["y"], **at}}},
-            {"mark": {"type": "point", "filled": True, "opacity": 0.5},
-             "encoding": {**axes, "size": size, "tooltip": tooltip}},
-        ],
-    )  # fmt: skip
+    return _written("pairs", first=first, second=second)
 
 
 def pair_values(ids: Sequence[str], first: Sequence[float], second: Sequence[float]) -> list[dict[str, Cell]]:
@@ -249,35 +145,7 @@ def points(x: str, y: str, series: str | None, spread: bool = False) -> dict[str
 
 def heat(x: str, y: str, value: str) -> dict[str, JSON]:
     """A heat map with the number in each field, such as systems by slices. Data: `x`, `y`, `series`."""
-    bright = {"op": "max", "field": "series", "as": "most"}, {"op": "min", "field": "series", "as": "least"}
-    colour = {"field": "series", "type": "quantitative", "title": value, "legend": None,
-              "scale": {"interpolate": "rgb"}}  # fmt: skip
-    head = {"labelAngle": 0, "orient": "top", "labelLimit": 120}
-    return {
-        **_spec(None),
-        "transform": [{"joinaggregate": list(bright)}],
-        "encoding": {
-            "x": {"field": "x", "type": "nominal", "title": x or None, "sort": None, "axis": head},
-            "y": {"field": "y", "type": "nominal", "title": y or None, "sort": None},
-        },
-        "layer": [
-            {"mark": {"type": "rect", "tooltip": True, "cornerRadius": 2}, "encoding": {"color": colour}},
-            {
-                "mark": {"type": "text", "fontSize": 11},
-                "encoding": {
-                    "text": {"field": "series", "type": "quantitative", "format": ".3~f"},
-                    "color": {
-                        "condition": {
-                            "test": "datum.series - datum.least > 0.55 * (datum.most - datum.least)",
-                            "value": "heat-strong",
-                        },
-                        "value": "heat-weak",
-                    },
-                },
-            },
-        ],
-        "height": {"step": 24},
-    }
+    return _written("heat", x=x or None, y=y or None, value=value)
 
 
 def analysis(finding: Finding) -> dict[str, JSON] | None:
@@ -321,6 +189,19 @@ def pareto_values(rows: Sequence[Row], label: str, cost: str = "seconds") -> lis
         point["front"] = point["score"] > best
         best = max(best, point["score"])
     return systems
+
+
+def _written(name: str, **values: JSON) -> dict[str, JSON]:
+    """The plot `name` of `plots.json`, where `$value` stands for one of `values`."""
+
+    def put(item: JSON) -> JSON:
+        if isinstance(item, dict):
+            return {key: put(inner) for key, inner in item.items()}
+        if isinstance(item, list):
+            return [put(inner) for inner in item]
+        return values[item[1:]] if isinstance(item, str) and item.startswith("$") else item
+
+    return {**_spec(None), **put(_WRITTEN[name])}
 
 
 def _spec(height: int | None, **rest: JSON) -> dict[str, JSON]:

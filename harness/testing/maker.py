@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast
@@ -155,11 +155,9 @@ def made(subject: Subject, folder: Path, *, judged: bool = True) -> dict[str, li
     with able("make a collection" if judged else "make a collection without judgements"):
         result = build(subject).make(given(subject, folder, judged=judged))
         require(isinstance(result, Made), f"`make` returns a {type(result).__name__}, not a Made")
-        return {part: _listed(value) for part, value in zip(PARTS, result, strict=True)}
-
-
-def _listed(value: Iterable[Any] | None) -> list[Any] | None:
-    return None if value is None else list(value)
+        return {
+            part: None if value is None else list(value) for part, value in zip(PARTS, result, strict=True)
+        }
 
 
 def fingerprint(subject: Subject, folder: Path) -> str:

@@ -50,7 +50,8 @@ def gives_the_same_in_another_process(subject: Subject, folder: Path) -> None:
     """The results must be equal in another process. It hashes strings differently, so an order that depends
     on a set differs."""
     this_folder, other_folder = _empty(folder / "this"), _empty(folder / "other")
-    other = run(PROGRAM, _job(subject, "fingerprint", other_folder), hash_seed=_other_seed())
+    other_seed = "1" if os.environ.get("PYTHONHASHSEED") == "0" else "0"
+    other = run(PROGRAM, _job(subject, "fingerprint", other_folder), hash_seed=other_seed)
     this = FINGERPRINTS[subject.kind](subject, this_folder)
     require(this == other, "another process gets another result")
 
@@ -89,10 +90,6 @@ def _job(subject: Subject, action: str, folder: Path, **more: Any) -> dict[str, 
         "folder": str(folder),
         **more,
     }
-
-
-def _other_seed() -> str:
-    return "1" if os.environ.get("PYTHONHASHSEED") == "0" else "0"
 
 
 def _empty(folder: Path) -> Path:

@@ -63,15 +63,11 @@ def _frombuffer(data: bytes, kind: _Type, shape: tuple[int, ...], order: str) ->
     return array
 
 
-def _encode(text: str, _: str) -> bytes:
-    return text.encode("latin-1")
-
-
 _KNOWN: Mapping[str, Any] = {
     "collections.OrderedDict": OrderedDict,
     "numpy.ndarray": _Array,
     "numpy.dtype": _Type,
-    "_codecs.encode": _encode,
+    "_codecs.encode": lambda text, _: text.encode("latin-1"),
     **{f"numpy.{core}.multiarray._reconstruct": _reconstruct for core in ("core", "_core")},
     **{f"numpy.{core}.numeric._frombuffer": _frombuffer for core in ("core", "_core")},
 }

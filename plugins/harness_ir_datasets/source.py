@@ -138,7 +138,8 @@ class IrDatasets:
             yield from records
         except Exception as error:  # network, disk or format: ir_datasets does not wrap its errors
             files = files_of(self._handler(part))
-            raise HarnessError(f"{self.id}: ir_datasets: {_reason(error)}; {_advice(files)}") from error
+            reason = (str(error).splitlines() or [""])[0] or type(error).__name__
+            raise HarnessError(f"{self.id}: ir_datasets: {reason}; {_advice(files)}") from error
 
     def _official(self) -> tuple[Official, ...]:
         known = self._loaded.metadata()
@@ -154,10 +155,6 @@ def _code(handler: Any, part: Part) -> str | None:
     code = handler.docs_lang() if part == "corpus" else handler.queries_lang()
     code = _CODES.get(code, code)
     return code if isinstance(code, str) and re.fullmatch("[a-z]{2}", code) else None
-
-
-def _reason(error: Exception) -> str:
-    return (str(error).splitlines() or [""])[0] or type(error).__name__
 
 
 def _advice(files: Iterable[Fetched]) -> str:

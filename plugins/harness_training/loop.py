@@ -155,12 +155,9 @@ def optimiser_of(models: Mapping[str, nn.Module], how: Optimisation) -> torch.op
     groups, betas = _groups(models, how.decay), (0.9, 0.999)
     if how.optimiser == "lamb":
         return Lamb(groups, how.rate, betas, ROOT["lamb"])
+    on_cpu = all(weight.device.type == "cpu" for model in models.values() for weight in model.parameters())
     # fused: one pass over the weights instead of ten
-    return torch.optim.AdamW(groups, how.rate, betas, ROOT["adamw"], fused=_on_cpu(models))
-
-
-def _on_cpu(models: Mapping[str, nn.Module]) -> bool:
-    return all(weight.device.type == "cpu" for model in models.values() for weight in model.parameters())
+    return torch.optim.AdamW(groups, how.rate, betas, ROOT["adamw"], fused=on_cpu)
 
 
 def out_of_memory(error: Exception) -> bool:

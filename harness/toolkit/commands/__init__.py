@@ -21,17 +21,6 @@ from harness.cli.plugin_commands import load as of_plugins
 from harness.collection.lines import lines_of
 
 __all__ = [
-    "beside",
-    "count",
-    "leaderboard",
-    "leaderboards",
-    "lines_of",
-    "measures_in",
-    "of_plugins",
-    "out",
-    "say",
-    "share",
-    "store",
-    "store_of",
-    "width",
-]
+    "beside", "count", "leaderboard", "leaderboards", "lines_of", "measures_in", "of_plugins", "out",
+    "say", "share", "store", "store_of", "width",
+]  # fmt: skip

@@ -45,7 +45,8 @@ def chunks(path: Path) -> Iterator[tuple[int, Chunk]]:
     b"\\n" ends a line; the last line may lack it. A byte order mark at the start is dropped."""
     line, left_out = 1, CURRENT.get().left_out.get(path, ())
     try:
-        for chunk in _whole_lines(path):
+        chunks: Iterator[Chunk] = _contents(path, _plain, _joined)
+        for chunk in chunks:
             if left_out:
                 chunk = _without(chunk, line, left_out)
             yield line, chunk[len(_BOM) :] if line == 1 and chunk[: len(_BOM)] == _BOM else chunk
@@ -121,10 +122,6 @@ def opened(path: Path) -> Iterator[FileIO]:
         raise HarnessError(f"{path}: it cannot be read: {what}; check the path and its permissions") from None
 
 
-def _whole_lines(path: Path) -> Iterator[Chunk]:
-    return _contents(path, _plain, _joined)
-
-
 def _contents(
     path: Path, plain: Callable[[FileIO], Iterator[S]], packed: Callable[[Iterator[bytes]], Iterator[S]]
 ) -> Iterator[S]:
@@ -134,7 +131,7 @@ def _contents(
         file.seek(0)
         if path.suffix == ".gz":
             _check_kind(path, head, _GZIP, "gzip")
-            yield from packed(_inflated(_read(file), _gzip, "gzip"))
+            yield from packed(_inflated(_read(file), lambda: zlib.decompressobj(wbits=31), "gzip"))
         elif path.suffix == ".zst":
             _check_kind(path, head, _ZSTD, "Zstandard")
             yield from packed(_inflated(_read(file), _zstd, "Zstandard"))
@@ -179,10 +176,6 @@ def _joined(pieces: Iterable[bytes]) -> Iterator[bytes]:
 def _read(file: FileIO) -> Iterator[bytes]:
     while data := file.read(_PIECE):
         yield data
-
-
-def _gzip() -> Any:
-    return zlib.decompressobj(wbits=31)
 
 
 def _zstd() -> Any:

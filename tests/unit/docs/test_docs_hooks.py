@@ -65,11 +65,17 @@ def hits_of_two_queries() -> Hits:
 JUDGED = Judged(np.array([0, 1], np.int32), np.array([0, 3]), np.array([1, 1], np.int32))
 
 
+KINDS = (
+    "dataset", "context", "trainer", "maker", "retriever", "rewriter", "reranker", "combiner", "analyser",
+)  # fmt: skip
+
+
 def test_every_hook_has_a_section_an_example_and_a_test_and_no_section_is_of_another_hook():
     assert sorted(sections()) == HOOKS
     for hook in HOOKS:
         assert f"def {hook}(" in sections()[hook]
-        assert any(name.startswith(f"test_the_example_of_{hook}") for name in globals())
+        by_name = any(name.startswith(f"test_the_example_of_{hook}") for name in globals())
+        assert by_name != (hook in {f"harness_{kind}s" for kind in KINDS})
 
 
 def test_the_example_of_parameters_and_files(tmp_path):
@@ -89,40 +95,9 @@ def test_the_example_of_parameters_and_files(tmp_path):
     assert "the parameter 'path' is missing" in str(problems[0])
 
 
-def test_the_example_of_harness_datasets(tmp_path):
-    keeps_the_contract("dataset", the_record("harness_datasets", tmp_path), tmp_path)
-
-
-def test_the_example_of_harness_contexts(tmp_path):
-    keeps_the_contract("context", the_record("harness_contexts", tmp_path), tmp_path)
-
-
-def test_the_example_of_harness_trainers(tmp_path):
-    keeps_the_contract("trainer", the_record("harness_trainers", tmp_path), tmp_path)
-
-
-def test_the_example_of_harness_makers(tmp_path):
-    keeps_the_contract("maker", the_record("harness_makers", tmp_path), tmp_path)
-
-
-def test_the_example_of_harness_retrievers(tmp_path):
-    keeps_the_contract("retriever", the_record("harness_retrievers", tmp_path), tmp_path)
-
-
-def test_the_example_of_harness_rewriters(tmp_path):
-    keeps_the_contract("rewriter", the_record("harness_rewriters", tmp_path), tmp_path)
-
-
-def test_the_example_of_harness_rerankers(tmp_path):
-    keeps_the_contract("reranker", the_record("harness_rerankers", tmp_path), tmp_path)
-
-
-def test_the_example_of_harness_combiners(tmp_path):
-    keeps_the_contract("combiner", the_record("harness_combiners", tmp_path), tmp_path)
-
-
-def test_the_example_of_harness_analysers(tmp_path):
-    keeps_the_contract("analyser", the_record("harness_analysers", tmp_path), tmp_path)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_example_of_a_method_keeps_the_contract_of_its_kind(kind, tmp_path):
+    keeps_the_contract(kind, the_record(f"harness_{kind}s", tmp_path), tmp_path)
 
 
 def test_the_example_of_harness_analyses_stands_in_a_leaderboard(tmp_path):
