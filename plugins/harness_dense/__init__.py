@@ -18,7 +18,7 @@ class Late:
     """Late chunking: documents are read whole, and passages pooled from their own tokens."""
 
     window: int | Auto = param(
-        "auto", "how many tokens are read at once; auto: all that the model has places for", minimum=8
+        "auto", "how many tokens are read at once; auto: as many as of a passage (passage_length)", minimum=8
     )
     overlap: int | Auto = param(
         "auto",

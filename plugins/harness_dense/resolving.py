@@ -86,8 +86,8 @@ def _late(
     window, overlap, length = late.window, late.overlap, params.passage_length
     model_folder.refuse_beyond("late.window", window, places)
     if window == "auto":
-        window = places or settled.get("passage_length", "auto")
-    if length not in ("auto", window):
+        window = settled.get("passage_length", params.passage_length)
+    elif length not in ("auto", window):
         raise HarnessError(
             f"passage_length: with late, the window of {window} tokens says how much is read; leave it out"
         )

@@ -118,8 +118,8 @@ def slow(states, tokenizer, window, overlap, before):
 def test_ten_documents_are_read_as_published(tmp_path, make, window, overlap, before):
     states = make(tmp_path / "model")
     given = {"pooling": "cls", "similarity": "dot", "normalise": False, "passage_prompt": before}
-    auto = {} if overlap == window // 4 else {"window": window, "overlap": overlap}
-    params = resolved(tmp_path / "model", **auto, **given)
+    overlaps = {} if overlap == window // 4 else {"overlap": overlap}
+    params = resolved(tmp_path / "model", window=window, **overlaps, **given)
     assert params.late == Late(window, overlap)
     tokenizer = tokenizers.Tokenizer.from_file(str(tmp_path / "model" / "tokenizer.json"))
     expected, read = slow(states, tokenizer, window, overlap, before)
@@ -170,7 +170,7 @@ def test_a_word_of_byte_pairs_has_the_space_before_it_and_the_prefixes_stand_onc
     [
         ({"window": 65}, "late.window: 65 tokens, and the model has places for 64; give fewer"),
         ({"window": 32, "overlap": 32}, "late.overlap: 32 tokens do not fit in a window of 32; give fewer"),
-        ({"passage_length": 20}, "passage_length: with late, the window of 64 tokens says how much is read"),
+        ({"window": 64, "passage_length": 20}, "passage_length: with late, the window of 64 tokens says how"),
         ({"unit": "document"}, "late: it ranks passages, by what it reads of documents"),
         ({"titles": "pair"}, "late: titles are read once before the document, by context: [titles]"),
     ],
@@ -193,3 +193,8 @@ def test_what_cannot_be_read_is_refused(tmp_path, given, message):
 def test_late_chunking_keeps_the_contract_of_retrievers(case, tmp_path, tmp_path_factory):
     model = str(tiny_models.sentence_transformer(tmp_path_factory.mktemp("model")))
     dataclasses.replace(case, given={"model": model, "dtype": "fp32", "late": {}})(tmp_path)
+
+
+def test_a_window_is_as_long_as_the_passages_that_the_model_is_for(tmp_path):
+    tiny_models.sentence_transformer(tmp_path / "model")
+    assert resolved(tmp_path / "model", passage_length=20).late == Late(20, 5)
