@@ -89,10 +89,17 @@ def missing_files(params: Situate) -> Sequence[str | Need]:
     from harness.toolkit.neural import models
 
     assert params.model is not None
+    if isinstance(params.model, Path) and is_packed(params.model) and not importlib.util.find_spec("gguf"):
+        return [f"model {params.model} (a GGUF file is read by the package gguf: `pip install gguf`)"]
     return [
         *_modules("dense", "torch", "transformers"),
         *models.missing_files(params.model, params.revision),
     ]
+
+
+def is_packed(folder: Path) -> bool:
+    """Whether the weights of a folder are a single GGUF file."""
+    return not (folder / "config.json").exists() and len(list(folder.glob("*.gguf"))) == 1
 
 
 def notes(params: Situate) -> Sequence[str]:

@@ -16,7 +16,7 @@ import transformers
 from harness.plugin import CURRENT, HarnessError
 from harness.toolkit.neural import checkpoints, hardware, models
 from harness.toolkit.services import Responses
-from harness_situate import Situate
+from harness_situate import Situate, is_packed
 from harness_situate.augmenter import Answer
 from harness_situate.shared_prefix import Shared, attention
 
@@ -186,9 +186,8 @@ def _generator(seed: int, text: str) -> torch.Generator:
 
 
 def _gguf(folder: Path) -> dict[str, Any]:
-    """The option that names the GGUF file of a folder without other weights."""
-    files = sorted(path.name for path in folder.glob("*.gguf"))
-    return {"gguf_file": files[0]} if len(files) == 1 and not (folder / "config.json").exists() else {}
+    """The option that names the GGUF file of a folder; empty for a folder with other weights."""
+    return {"gguf_file": next(folder.glob("*.gguf")).name} if is_packed(folder) else {}
 
 
 def _tokeniser(folder: Path) -> Any:

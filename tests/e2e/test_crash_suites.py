@@ -26,6 +26,7 @@ systems:
   fused: {of: [bm25, titles], combine: {convex: {weight: {tune: {on: raw/dev, measure: nDCG@10, grid: [0, 1, 0.5]}}}}}
   rewritten: {retriever: bm25, queries: {rm3: {}}}
   asked: {of: bm25, rerank: {pointwise: {service: {url: "URL", model: m}}, depth: 5}}
+  situated: {context: [{situate: {service: {url: "URL", model: m}}}], retriever: bm25}
   vectors: {retriever: {embeddings: {service: {url: "URL", model: e}}}}
 analyses: [depth, jaccard, weights]
 measures: [nDCG@10]

