@@ -12,8 +12,7 @@ __all__ = ["Board", "Leaderboard", "check", "hookimpl", "load", "read_leaderboar
 
 
 def __getattr__(name: str) -> object:
-    """One of the names in `__all__`. They are imported when first used, because `harness --help` needs
-    none."""
+    """One of the names in `__all__`. Imported when first used: `harness --help` needs none."""
     if name == "hookimpl":
         from harness.hookspecs import hookimpl
 

@@ -33,8 +33,7 @@ def load(
 
 
 def check(path: str | Path, *, store: str | Path | None = None) -> list[Problem]:
-    """The problems of a suite, each with its place. The list is empty if the suite can be planned. Its data
-    need not be here."""
+    """The problems of a suite, each with its place. Empty if it can be planned. Its data need not be here."""
     try:
         preparation.read(Path(path), catalogue.load(), opened_store(store))
     except HarnessError as error:
@@ -93,8 +92,7 @@ def run(
                 "call it; say engine='local', or make it a plugin"
             )
         prepared = preparation.prepare(loaded, records, artifacts, only)
-        reporter = _reporter(quiet)
-        try:
+        with _reporter(quiet) as reporter:
             for name, reason in objects:
                 reporter.note(f"{name} runs every time: {reason}")
             target = Path(out) if out is not None else _folder(loaded, isinstance(path, Mapping))
@@ -105,8 +103,6 @@ def run(
                 outcome = suite_run.execute(
                     prepared, artifacts, target, reporter, jobs or 1, fresh, replace, workers=at_work
                 )
-        finally:
-            reporter.close()
     return board.of(outcome.leaderboard, artifacts.root)
 
 
@@ -123,7 +119,7 @@ def _check_list(name: str, given: Sequence[str], what: str) -> None:
 
 def _reporter(quiet: bool) -> progress.Reporter:
     if quiet:
-        return progress.Silent()
+        return progress.Reporter()
     return cell_progress.Cell() if cell_progress.in_notebook() else progress.reporter(sys.stderr)
 
 

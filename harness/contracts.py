@@ -26,6 +26,7 @@ from harness.types import (
     TermStatistics,
     Training,
     Unit,
+    WholeDocument,
 )
 
 if TYPE_CHECKING:
@@ -113,6 +114,20 @@ class Texts(Protocol):
 
     def take(self, positions: Ints) -> list[str]:
         """The texts at `positions`, in the order of `positions`."""
+        ...
+
+    def document_of(self, positions: Ints) -> Ints:
+        """The number of the document of each position, ascending with the positions. If the unit is
+        documents, each position is a document of its own."""
+        ...
+
+    def documents(self, start: int = 0, stop: int | None = None) -> Iterator[WholeDocument]:
+        """The documents `start` to `stop` - 1 in reading order, streamed, with all their passages."""
+        ...
+
+    def borders(self, size: int) -> Ints:
+        """int64[n + 1]: ascending numbers of texts, counted as in `batches`, from 0 to the number of all
+        texts, that cut the corpus into parts of about `size` texts. Each part begins with a document."""
         ...
 
     def ids(self, positions: Ints) -> list[str]:
@@ -261,6 +276,24 @@ class Divisible(Indexer, Protocol):
     def join(self, texts: Texts, parts: Sequence[IndexPart], folder: Path) -> Mapping[str, JSON] | None:
         """Write the index into the empty `folder`, from the parts of all texts, in order. Returns the same
         facts as `index`."""
+        ...
+
+
+@runtime_checkable
+class ReadsDocuments(Protocol):
+    """A retriever that may read documents whole. If it does and is `Divisible`, its parts are cut where
+    documents begin, by `Texts.borders(block)`, and not at every `block` texts."""
+
+    @property
+    def whole_documents(self) -> bool: ...
+
+
+@runtime_checkable
+class Deriving(Indexer, Protocol):
+    """A retriever that makes an index of another one (`derived_from` of its record) instead of the texts."""
+
+    def derive(self, texts: Texts, source: Path, folder: Path) -> Mapping[str, JSON] | None:
+        """Write an index into `folder` from the finished one in `source`. Otherwise as `index`."""
         ...
 
 

@@ -30,8 +30,7 @@ class HarnessError(Exception):
         return (Problem(None, (), str(self)),)
 
     def below(self, place: Place | None, path: Keys) -> list[Problem]:
-        """The error's problems. A problem without a place gets `place`, and one without a path gets
-        `path`."""
+        """The error's problems. Those without a place get `place`, those without a path `path`."""
         return [
             problem._replace(place=problem.place or place, path=problem.path or path)
             for problem in self.problems
@@ -78,8 +77,7 @@ class StoreError(HarnessError):
 
 
 class Terminated(BaseException):
-    """The operating system or a scheduler ends this process. It works as Ctrl-C does, except for the exit
-    code."""
+    """The operating system or a scheduler ends this process. As Ctrl-C, except for the exit code."""
 
 
 def printable(text: str) -> str:
@@ -89,13 +87,11 @@ def printable(text: str) -> str:
 
 
 class ContractError(Exception):
-    """A plugin broke its contract. The systems that use the plugin fail, with this reason in the
-    leaderboard."""
+    """A plugin broke its contract. Its systems fail, with this reason in the leaderboard."""
 
 
 def check_is(value: object, expected: type, what: str) -> None:
-    """Raises ContractError if a plugin's `value` is not of the expected type. `what` names such values in the
-    plural."""
+    """Raises ContractError if a plugin's `value` is not of the expected type. `what` is its plural."""
     if not isinstance(value, expected):
         got = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
         raise ContractError(f"{what} must be {expected.__module__}.{expected.__qualname__}, not {got}")

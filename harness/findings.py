@@ -18,7 +18,7 @@ Kind: TypeAlias = Literal["table", "line", "bar", "point", "heat"]
 class Finding:
     """One entry of a leaderboard's `analyses`: a table, and how to draw it. A picture uses up to three
     columns: `x`, `y`, and `series`, which is shown by colour. In a `heat` map, `series` is the number in each
-    field."""
+    field. Points have intervals if there are columns `low` and `high`."""
 
     name: str  # unique in a leaderboard, such as `depth/condqa`
     title: str
@@ -34,8 +34,7 @@ class Finding:
 
 
 def entry(analysis: Finding) -> dict[str, JSON]:
-    """The finding as plain data, as a leaderboard holds it. Raises ContractError for a finding that cannot be
-    shown."""
+    """The finding as plain data, as a leaderboard holds it. Raises ContractError if it cannot be shown."""
     import msgspec
 
     check_is(analysis.name, str, "names of findings")

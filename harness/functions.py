@@ -12,8 +12,7 @@ Kind: TypeAlias = Literal["retriever", "reranker", "context"]
 
 
 class CorpusTexts(NamedTuple):
-    """All texts that may be retrieved, in reading order. Text i has the id `ids[i]` and the title
-    `titles[i]`."""
+    """All texts to retrieve, in reading order. Text i has the id `ids[i]` and the title `titles[i]`."""
 
     ids: list[str]
     texts: list[str]

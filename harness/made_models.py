@@ -27,8 +27,7 @@ FOLDERS = "HARNESS_BACKBONES"  # the environment variable that names folders of 
 
 
 class Made(str):
-    """A reference `{made: NAME, part: PART, checkpoint: N}` of a suite. Its text stands in the names of a
-    grid's systems."""
+    """A reference `{made: NAME, part: PART, checkpoint: N}` of a suite. As text it names a grid's systems."""
 
     name: str
     part: str | None  # None: the model's only part

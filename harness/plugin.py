@@ -66,6 +66,7 @@ from harness.types import (
     Training,
     TrainingSize,
     Unit,
+    WholeDocument,
 )
 
 # The version of the hooks, the records and the names below. It is raised when a plugin can rely on something
@@ -111,11 +112,11 @@ __all__ = [
     "Analysis", "AnalysisInput", "Asked", "Batch", "Card", "Column", "ColumnUnit", "Combiner", "Command",
     "Context", "ContractError", "Dataset", "Document", "Edit", "Examples", "Facts", "Finding", "Floats",
     "Form", "HarnessError", "HeldTexts", "Hits", "IdSearcher", "Ideal", "IndexBytes", "IndexPart", "Inputs",
-    "Ints", "Judged", "Judgement", "Made", "Maker", "MakerInput", "Meant", "Measure", "Need",
-    "NoLanguage", "NoParams", "Official", "Part", "Parts", "Passage", "Pool", "Problem", "Problems",
-    "Protocol", "Query", "Reranker", "Rescore", "Retriever", "Rewriter", "Rewritten", "Searcher",
-    "StepContext", "StoreError", "Structure", "SystemRun", "TermSearcher", "TermStatistics", "Texts",
-    "TrainedModel", "Trainer", "Training", "TrainingSize", "Unit", "VectorSearcher", "View", "contracts",
+    "Ints", "Judged", "Judgement", "Made", "Maker", "MakerInput", "Meant", "Measure", "Need", "NoLanguage",
+    "NoParams", "Official", "Part", "Parts", "Passage", "Pool", "Problem", "Problems", "Protocol", "Query",
+    "Reranker", "Rescore", "Retriever", "Rewriter", "Rewritten", "Searcher", "StepContext", "StoreError",
+    "Structure", "SystemRun", "TermSearcher", "TermStatistics", "Texts", "TrainedModel", "Trainer",
+    "Training", "TrainingSize", "Unit", "VectorSearcher", "View", "WholeDocument", "contracts",
     "exported_card", "functions", "hookimpl", "judging", "nearest", "param", "shown_path", "unknown",
 ]  # fmt: skip
 

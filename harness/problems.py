@@ -79,8 +79,7 @@ def shown_path(path: Path) -> str:
 
 
 def exists(path: Path) -> bool:
-    """Whether a path exists. A path that cannot be looked up gives False, where `Path.exists` raises
-    OSError."""
+    """Whether a path exists. False where `Path.exists` raises OSError, as it cannot be looked up."""
     return os.path.exists(path)  # noqa: PTH110
 
 

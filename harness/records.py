@@ -150,6 +150,9 @@ class Retriever(Record):
     precomputed: bool = False  # whether it reads hits or vectors of queries that were made before: no latency
     first: bool = False  # whether `harness eval` gives a re-ranker the hits of this retriever
     index_bytes: IndexBytesOf | None = None  # for the dry run
+    # resolved parameters -> those of the fuller index that this index is made from, or None if it is made of
+    # the texts. All forms of one encoding share that index; the retriever is a `contracts.Deriving`.
+    derived_from: Callable[[Any], Any] | None = None
     # the file of a suite's `negatives: {file: ...}` -> the parameters with which this retriever reads it
     of_file: Callable[[Path], Mapping[str, Any]] | None = None
 

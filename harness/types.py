@@ -136,6 +136,7 @@ class Addition(NamedTuple):
     prefix: str = ""  # goes before every passage, and once before the whole document
     prefixes: tuple[str, ...] = ()  # one prefix per passage, or empty
     edits: tuple[tuple[Edit, ...], ...] = ()  # the edits of each passage in order, or empty
+    counts: Mapping[str, int] = {}  # of what the row reports, summed over all documents
 
 
 class Batch(NamedTuple):
@@ -145,6 +146,17 @@ class Batch(NamedTuple):
     positions: Ints  # int64[n], ascending
     texts: list[str]  # the composed text: context, then the passage
     titles: list[str]  # the document's title of each text, for methods that keep fields apart
+
+
+class WholeDocument(NamedTuple):
+    """A document as a system reads it: all its passages in reading order, candidates or not."""
+
+    number: int  # as `Texts.document_of` gives it
+    title: str
+    prefixes: tuple[str, ...]  # what each context stage puts before the whole document, such as its title
+    positions: Ints  # int64[n]: of its passages
+    candidates: NDArray[np.bool_]  # bool[n]
+    texts: list[str]  # the passages with the context of their own, without `prefixes`
 
 
 class IndexPart(NamedTuple):

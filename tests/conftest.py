@@ -1,7 +1,5 @@
 """What all tests share: compiled code is kept between tests and sessions, and how many examples property tests try."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -1,7 +1,5 @@
 """Lists the files below a folder that are opened meanwhile, by whatever code, as Linux's inotify tells."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import struct

@@ -45,8 +45,8 @@ class Generated:
         pass
 
 
-def tokenizer(folder):
-    words = {word: number for number, word in enumerate(["[PAD]", "[CLS]", "[SEP]", *WORDS])}
+def tokenizer(folder, more=()):
+    words = {word: number for number, word in enumerate(["[PAD]", "[CLS]", "[SEP]", *WORDS, *more])}
     made = Tokenizer(models.WordLevel(words, unk_token="[PAD]"))
     made.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     made.post_processor = processors.TemplateProcessing(

@@ -15,8 +15,7 @@ COMPILED = ".pyc"
 
 
 def install(modules: Iterable[str]) -> None:
-    """Import these modules, those of the same packages and those of the toolkit by their content from now
-    on."""
+    """Import these modules, those of the same packages and those of the toolkit by content from now on."""
     finder = next((each for each in sys.meta_path if isinstance(each, _Finder)), None)
     if finder is None:
         finder = _Finder()

@@ -35,8 +35,7 @@ os._exit(77)
 
 
 def crash_of(point: EntryPoint, seconds: float = SECONDS) -> str | None:
-    """How the process ended that tried to import the plugin, in words; None if the import neither ended nor
-    hung the process."""
+    """How the process ended that tried to import the plugin, in words; None if it did not."""
     memory = _memory(point)
     with contextlib.suppress(OSError, UnicodeDecodeError):
         return _advised(memory.read_text(encoding="utf-8"), memory)

@@ -155,8 +155,7 @@ class Rehearsals:
 
 
 def serve() -> None:
-    """Run the child's loop, which makes the requested calls. The child ends with its parent, even within a
-    call."""
+    """Run the child's loop, which makes the requested calls. It ends with its parent, even within a call."""
     import faulthandler
 
     from harness import catalogue, hookspecs

@@ -1,5 +1,4 @@
-"""`--calibrate`: runs small parts of a suite's steps, so that the costs of the whole steps can be
-estimated."""
+"""`--calibrate`: runs small parts of a suite's steps, to estimate the costs of the whole steps."""
 
 from __future__ import annotations
 

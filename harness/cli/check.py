@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.cli import arguments as shared
+from harness.problems import Problem
 
 if TYPE_CHECKING:
     from harness.plan.graph import Collection, Row, Step
-    from harness.problems import Problem
     from harness.running.preparation import Prepared
     from harness.store.artifacts import Store
     from harness.types import JSON
@@ -86,8 +86,7 @@ def read_data(
         def failed(self, step: Step, reason: str) -> None:
             self._count(step, "has faults")
 
-    reporter = Reading(sys.stderr)
-    try:
+    with Reading(sys.stderr) as reporter:
         problems: list[Problem | str] = open_dataset.with_rebuilds(
             steps, reading, lambda failed: [failure.reason for failure in failed.values()], store, reporter
         )
@@ -107,8 +106,6 @@ def read_data(
                     counts[spec.name] = opened.facts
                 except HarnessError as error:
                     problems += error.problems
-    finally:
-        reporter.close()
     for name, facts in counts.items():
         shared.say(f"read: {name}: {_counted(facts)}")
     return [line for problem in problems for line in str(problem).splitlines()]

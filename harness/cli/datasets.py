@@ -72,8 +72,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def show(options: argparse.Namespace) -> int:
-    """Prints the cards of datasets. Parts that are not in the store yet are read into it, as a run would
-    do."""
+    """Prints the cards of datasets. Parts that the store lacks are read into it, as by a run."""
     records = catalogue.load()
     store = Store(options.store or user_cache.default_store()).open()
     specs, whole = _specs(options, records)
@@ -163,11 +162,8 @@ def _show(collection: Collection, steps: Mapping[str, Step], store: Store) -> in
         for need in collection.needs or (collection.error,):
             shared.say(f"  needs: {need}")
         return 1
-    reporter = progress.reporter(sys.stderr)
-    try:
+    with progress.reporter(sys.stderr) as reporter:
         parts = open_dataset.made_parts(collection, steps, store, reporter)
-    finally:
-        reporter.close()
     corpus, queries, judgements = (parts[part].folder for part in PARTS)
     facts = cards.card(corpus, queries, judgements, collection.card)
     shared.say("\n".join(_stages(collection, steps, store)))

@@ -24,8 +24,7 @@ from harness.store.remote_speed import fetch_seconds, push_seconds
 
 
 def estimated(prepared: Prepared, store: Store, options: argparse.Namespace) -> int:
-    """Prints the table of estimates. Raises HarnessError if the disk is too small for what will be
-    written."""
+    """Prints the table of estimates. Raises HarnessError if the disk is too small for the run."""
     listed = listing(prepared, store, options)
     free = shutil.disk_usage(store.root).free
     print("\n".join(table(listed, options.jobs or 1, free)))
@@ -41,11 +40,11 @@ def estimated(prepared: Prepared, store: Store, options: argparse.Namespace) -> 
 def listing(prepared: Prepared, store: Store, options: argparse.Namespace) -> list[Estimate]:
     """The estimates of all steps to do. The datasets are read first, because all estimates depend on their
     sizes. Datasets that the suite makes are not made."""
-    planned, reporter = prepared.plan, progress.reporter(sys.stderr)
+    planned = prepared.plan
     ancestors = planned.ancestors(prepared.targets)
     data = [id for id, step in planned.steps.items() if id in ancestors and isinstance(step.record, Read)]
-    reporter.planned(len(data), sum(store.has(step) for step in data))
-    try:
+    with progress.reporter(sys.stderr) as reporter:
+        reporter.planned(len(data), sum(store.has(step) for step in data))
         with _pushing_nothing(store):
             with_rebuilds(planned.steps, data, lambda failures: None, store, reporter, options.jobs or 1)
         todo = [step for step in planned.steps if step in ancestors and not store.has(step)]
@@ -61,8 +60,6 @@ def listing(prepared: Prepared, store: Store, options: argparse.Namespace) -> li
                     options.suite, catalogue.load(), store, shared.changes_of(options), options.only,
                     planned, todo if options.calibrate else untried, reporter, levels,
                 )  # fmt: skip
-    finally:
-        reporter.close()
     stated = {item.step.id: item.bytes for item in index_disk.indexes(prepared, store)}
     return [
         item if item.bytes is not None else item._replace(bytes=stated.get(item.step.id))

@@ -138,10 +138,9 @@ def _context(options: argparse.Namespace, store: Store, console: Console) -> int
     if options.dataset and options.dataset not in planned.collections:
         names = ", ".join(planned.collections)
         raise HarnessError(f"--dataset '{options.dataset}': the suite has no such dataset; it has {names}")
-    reporter = progress.reporter(sys.stderr)
     chosen = {name: item for name, item in planned.collections.items() if options.dataset in (None, name)}
     shown = False
-    try:
+    with progress.reporter(sys.stderr) as reporter:
         for name, collection in chosen.items():
             if collection.parts is None:
                 raise HarnessError(f"{name}: {collection.error or collection.needs[0]}; mend it first")
@@ -154,8 +153,6 @@ def _context(options: argparse.Namespace, store: Store, console: Console) -> int
                 shown |= _passage(options, store, console, name, corpus, chains)
             if options.write:
                 _write(options.write / name, store, corpus, chains)
-    finally:
-        reporter.close()
     if options.passage is not None and not shown:
         raise HarnessError(
             f"--passage '{options.passage}': there is none in {', '.join(chosen)}; check the id"

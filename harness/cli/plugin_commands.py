@@ -6,6 +6,7 @@ reason, this module imports the catalogue only when it has to load the plugins.
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import json
 import os
@@ -21,8 +22,6 @@ from harness.errors import HarnessError
 from harness.problems import unknown
 
 if TYPE_CHECKING:
-    import argparse
-
     from harness.catalogue import Entry
 
 FORM = 3  # of the kept file
@@ -64,8 +63,7 @@ class Offer(NamedTuple):
         return function
 
     def add_arguments(self, command: argparse.ArgumentParser) -> None:
-        """Adds the command's arguments and its work. Raises HarnessError if a module that it needs is
-        missing."""
+        """Adds the command's arguments and its work. Raises HarnessError if a needed module is missing."""
         if self.needs:
             from harness import catalogue
 

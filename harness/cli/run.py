@@ -95,20 +95,17 @@ def carried_out(prepared: Prepared, store: Store, out: Path, options: argparse.N
     from harness.problems import shown_path
     from harness.running import suite_run
 
-    reporter = progress.reporter(sys.stderr)
-    try:
-        with (
-            store.leases.held(prepared.plan.steps),
-            workers.of_engine(
-                store, options.engine, options.address, options.jobs, options.ship, options.fresh
-            ) as at_work,
-        ):
-            outcome = suite_run.execute(
-                prepared, store, out, reporter, options.jobs or 1, options.fresh, options.replace,
-                options.keep_going, at_work,
-            )  # fmt: skip
-    finally:
-        reporter.close()
+    with (
+        progress.reporter(sys.stderr) as reporter,
+        store.leases.held(prepared.plan.steps),
+        workers.of_engine(
+            store, options.engine, options.address, options.jobs, options.ship, options.fresh
+        ) as at_work,
+    ):
+        outcome = suite_run.execute(
+            prepared, store, out, reporter, options.jobs or 1, options.fresh, options.replace,
+            options.keep_going, at_work,
+        )  # fmt: skip
     shared.say(text_tables.render(outcome.leaderboard, "table"))
     if outcome.changes:
         shared.say(f"changed since the previous leaderboard, which is kept in {history.FOLDER}/:")
@@ -156,8 +153,7 @@ def counts(prepared: Prepared, store: Store) -> str:
 
 
 def notes(prepared: Prepared, catalogue: Catalogue, store: Store | None = None) -> list[str]:
-    """What the methods of the selected rows say about their files; with a store, those of the steps that it
-    lacks."""
+    """What the methods of the selected rows say about their files; with a store, those of missing steps."""
     from harness.plan.notes import notes
 
     steps = prepared.plan.ancestors(prepared.targets)

@@ -76,18 +76,14 @@ def _on_suite(options: argparse.Namespace) -> Target:
         raise HarnessError(f"--{refused[0]}: is what the suite says; leave it out, or score on --qrels")
     records = catalogue.load()
     store = Store(options.store or user_cache.default_store()).open()
-    reporter = progress.reporter(sys.stderr)
-    try:
+    with progress.reporter(sys.stderr) as reporter:
         return run_import.on_suite(
             suite.load(options.suite, records), options.dataset, records, store, reporter
         )
-    finally:
-        reporter.close()
 
 
 def _command(options: argparse.Namespace) -> str:
-    """The command that was called, with file names in place of paths, because the folders of the user are
-    private."""
+    """The command that was called, with file names in place of paths: folders are private."""
     words = ["harness", "score", "--run", *(path.name for path in options.run)]
     for name in ("suite", "qrels", "protocol", "measures", "depth", "dataset", "split", "name"):
         value = getattr(options, name)

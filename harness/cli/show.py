@@ -29,14 +29,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 def show(options: argparse.Namespace) -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as in `harness compare`
-    from harness.leaderboard import (
-        board_file,
-        means,
-        overall,
-        published,
-        selection,
-        text_tables,
-    )
+    from harness.leaderboard import board_file, means, overall, published, selection, text_tables
 
     _check(options)
     if options.format not in FORMATS:

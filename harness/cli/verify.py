@@ -24,18 +24,14 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Verifies, and returns 0 if nothing is wrong, 1 if something is wrong, 2 if data for a check is
-    missing."""
+    """Verifies. Returns 0 if nothing is wrong, 1 if something is, 2 if data for a check is missing."""
     for offer in plugin_commands.load().offers if options.leaderboard.is_dir() else ():
         if offer.marker and offer.verify and (options.leaderboard / offer.marker).is_file():
             return int(offer.function(offer.verify)(options.leaderboard))
     board = board_file.read(options.leaderboard)
     store = shared.store_of(board.folder, options.store)
-    reporter = progress.reporter(sys.stderr)
-    try:
+    with progress.reporter(sys.stderr) as reporter:
         checked = verify(board, store, catalogue.load(), reporter, options.suite)
-    finally:
-        reporter.close()
     for row in checked.rows:
         shared.say(f"{row.mark:9}  {row.dataset} / {row.system}")
         for finding in row.findings:

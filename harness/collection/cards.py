@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from harness.collection import record_batches
 from harness.collection.corpus import Corpus
@@ -18,9 +19,6 @@ from harness.collection.corpus_stream import PASSAGES
 from harness.collection.judgements import judging
 from harness.collection.queries import Judgements, Queries, read_judgements, read_queries
 from harness.types import JSON, Card, Official
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 UNSPACED = frozenset({"zh", "ja", "th", "lo", "km", "my", "bo"})  # languages without blanks between words
 FILE, FORM = "card.json", "harness card 1"  # the card of an exported dataset, in its folder, and its form
@@ -149,8 +147,7 @@ def _judgements(read: Corpus, queries: Queries, stored: Judgements) -> dict[str,
 
 
 def first_unknown(corpus: Path, judgements: Path) -> tuple[str, str] | None:
-    """The query and the passage of the first judgement whose passage the corpus lacks, or None if there is no
-    such judgement."""
+    """The query and the passage of the first judgement whose passage the corpus lacks, or None."""
     stored = read_judgements(judgements)
     lacking = Corpus(corpus).positions(stored.passage_ids) < 0
     rows = np.flatnonzero(lacking[stored.passage])

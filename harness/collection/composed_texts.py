@@ -9,10 +9,12 @@ import numpy as np
 
 from harness.collection.context_additions import Additions
 from harness.collection.corpus import Corpus
-from harness.types import Addition, Batch, Edit, Unit
+from harness.types import Addition, Batch, Edit, Unit, WholeDocument
 
 if TYPE_CHECKING:
     from harness.types import Ints
+
+PASSAGES = 1024  # passages of whole documents that are read at a time
 
 
 class View:
@@ -45,12 +47,12 @@ class View:
         stop = len(self) if stop is None else min(stop, len(self))
         for low in range(start, stop, size):
             positions = self._candidates[low : min(low + size, stop)].astype(np.int64)
-            documents = self.corpus.document_of[positions] if self.unit == "passage" else positions
-            yield Batch(positions, self.take(positions), self.corpus.titles(documents))
+            titles = self.corpus.titles(self.document_of(positions))
+            yield Batch(positions, self.take(positions), titles)
 
     def take(self, positions: Ints) -> list[str]:
         if self.unit == "document":
-            return [self._document(int(document)) for document in positions]
+            return [_joined(next(self._whole(number, number + 1))) for number in positions.tolist()]
         texts = self.corpus.texts(positions)
         if not self.stages:
             return texts
@@ -68,16 +70,62 @@ class View:
     def progress(self, done: int) -> None:
         """Does nothing; subclasses report the progress."""
 
-    def _document(self, document: int) -> str:
-        """The text of a document: the prefixes of the whole document, once each, then its passages with their
-        own additions, joined by newlines."""
-        first, end = int(self.corpus.first[document]), int(self.corpus.first[document + 1])
-        texts = self.corpus.texts(np.arange(first, end))
-        additions = [stage.take(np.array([document], np.int64))[0] for stage in self.stages]
-        inner = [addition._replace(prefix="") for addition in additions]
-        parts = [addition.prefix for addition in additions]
-        parts += [compose(text, inner, rank) for rank, text in enumerate(texts)]
-        return "\n".join(part for part in parts if part)
+    def document_of(self, positions: Ints) -> Ints:
+        documents = self.corpus.document_of[positions] if self.unit == "passage" else positions
+        return documents.astype(np.int64)
+
+    def documents(self, start: int = 0, stop: int | None = None) -> Iterator[WholeDocument]:
+        stop = self.corpus.documents if stop is None else min(stop, self.corpus.documents)
+        for document in self._whole(start, stop):
+            if self.unit == "document":
+                number = np.array([document.number], np.int64)
+                inside = np.array([document.candidates.any()])
+                document = document._replace(
+                    prefixes=(), positions=number, candidates=inside, texts=[_joined(document)]
+                )
+            yield document
+
+    def borders(self, size: int) -> Ints:
+        return document_borders(self.document_of(self._candidates), size)
+
+    def _whole(self, start: int, stop: int) -> Iterator[WholeDocument]:
+        first = self.corpus.first
+        while start < stop:
+            # as many documents at a time as have PASSAGES passages together, at least one
+            end = max(start + 1, int(np.searchsorted(first, first[start] + PASSAGES, "right")) - 1)
+            numbers = np.arange(start, min(end, stop))
+            titles, texts = (
+                self.corpus.titles(numbers),
+                self.corpus.texts(np.arange(first[start], first[end])),
+            )
+            stages = [stage.take(numbers) for stage in self.stages]
+            for i, (number, title) in enumerate(zip(numbers.tolist(), titles, strict=True)):
+                low, high = int(first[number]), int(first[number + 1])
+                own = [additions[i]._replace(prefix="") for additions in stages]
+                passages = texts[low - first[start] : high - first[start]]
+                yield WholeDocument(
+                    number,
+                    title,
+                    tuple(additions[i].prefix for additions in stages if additions[i].prefix),
+                    np.arange(low, high),
+                    np.asarray(self.corpus.candidate[low:high]),
+                    [compose(text, own, rank) for rank, text in enumerate(passages)],
+                )
+            start = end
+
+
+def _joined(document: WholeDocument) -> str:
+    """The text of a document: the prefixes of the whole document, once each, then its passages with their own
+    additions, joined by newlines."""
+    return "\n".join(part for part in (*document.prefixes, *document.texts) if part)
+
+
+def document_borders(documents: Ints, size: int) -> Ints:
+    """The borders of `harness.contracts.Texts.borders`, from the ascending document numbers of all texts: the
+    first border of a document at or after each multiple of `size`."""
+    begins = np.append(np.flatnonzero(np.diff(documents, prepend=-1)), len(documents))
+    wanted = np.append(np.arange(0, len(documents), size), len(documents))
+    return np.unique(begins[np.searchsorted(begins, wanted)])
 
 
 def compose(text: str, additions: Sequence[Addition], rank: int) -> str:

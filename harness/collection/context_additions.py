@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -14,22 +16,22 @@ from harness.collection.corpus import Corpus
 from harness.contracts import Augmenter, Matching
 from harness.errors import ContractError, check_is, check_several, each
 from harness.store import disk
-from harness.types import JSON, Addition, Document, Edit, Passage
-
-if TYPE_CHECKING:
-    from harness.types import Ints
+from harness.types import JSON, Addition, Document, Edit, Ints, Passage
 
 DOCUMENTS = 2048  # documents of a shard; a killed run repeats at most one shard
 IDS = 65536  # ids that are read at once
+COUNTS = b"counts"  # in the metadata of a shard's schema: the sums of what the augmenter counted
 EDITS = pa.list_(pa.list_(pa.struct([("start", pa.int32()), ("end", pa.int32()), ("text", pa.string())])))
 SCHEMA = pa.schema([("prefix", pa.string()), ("prefixes", pa.list_(pa.string())), ("edits", EDITS)])
 
 
 class Changed(NamedTuple):
-    """The numbers of documents and passages in a range of documents that something was added to."""
+    """The numbers of documents and passages in a range of documents that something was added to, and the sums
+    of what the augmenter counted."""
 
     documents: int
     passages: int
+    counts: Mapping[str, int] = {}
 
 
 def write(
@@ -59,6 +61,7 @@ def facts(corpus: Corpus, changed: Sequence[Changed], match_facts: Mapping[str, 
         "documents_changed": sum(part.documents for part in changed),
         "passages": corpus.passages,
         "passages_changed": sum(part.passages for part in changed),
+        **sum((Counter(part.counts) for part in changed), Counter()),
         **match_facts,
     }
 
@@ -70,6 +73,7 @@ def write_shards(
     """Write the shards with these numbers. Shards that a killed run finished are kept. Returns the numbers of
     changed documents and passages, and the number of words of the documents that this call augmented."""
     documents_changed, passages_changed, words = 0, 0, 0
+    sums: Counter[str] = Counter()
     for number in numbers:
         start, stop = number * DOCUMENTS, min((number + 1) * DOCUMENTS, corpus.documents)
         shard = _shard(folder, start)
@@ -78,13 +82,15 @@ def write_shards(
             words += sum(len(passage.text.split()) for item in documents for passage in item.passages)
             additions = _checked(documents, augmenter.augment(documents))
             _write(shard, additions)
+        with pa.memory_map(str(shard)) as source:
+            sums.update(json.loads((pa.ipc.open_file(source).schema.metadata or {}).get(COUNTS, "{}")))
         counts = np.diff(corpus.first[start : stop + 1]).tolist()
         for addition, passages in zip(Additions(folder).take(np.arange(start, stop)), counts, strict=True):
             changed = _changed(addition, passages)
             documents_changed += changed > 0
             passages_changed += changed
         progress(stop, corpus.documents)
-    return Changed(documents_changed, passages_changed), words
+    return Changed(documents_changed, passages_changed, sums), words
 
 
 def _ids(corpus: Corpus) -> tuple[Iterator[str], Iterator[str]]:
@@ -140,9 +146,11 @@ def _write(shard: Path, additions: list[Addition]) -> None:
         pa.array([list(item.prefixes) for item in additions], pa.list_(pa.string())),
         pa.array(edits, EDITS),
     ]
+    counts = sum((Counter(item.counts) for item in additions), Counter())
+    schema = SCHEMA.with_metadata({COUNTS: json.dumps(counts)} if counts else None)
     beside = shard.with_suffix(".new")
-    with pa.OSFile(str(beside), "wb") as sink, pa.ipc.new_file(sink, SCHEMA) as writer:
-        writer.write_batch(pa.record_batch(columns, schema=SCHEMA))
+    with pa.OSFile(str(beside), "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
+        writer.write_batch(pa.record_batch(columns, schema=schema))
     with beside.open("rb") as file:  # a rerun trusts a file of this name, even after the machine stopped
         disk.fsync(file.fileno())
     disk.rename(beside, shard)

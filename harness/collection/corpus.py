@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from harness.collection.corpus_rows import ROWS
 from harness.collection.corpus_stream import DOCUMENTS, PASSAGES
@@ -17,16 +17,12 @@ from harness.collection.corpus_write import ARRAYS, write
 from harness.collection.record_batches import Blocks
 from harness.types import Document, Passage, Structure
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 __all__ = ["ROWS", "Corpus", "write"]
 
 
 class Corpus:
     """A corpus in a folder, as `write` left it. Opening takes milliseconds whatever the size. Texts and ids
-    become Python strings only when they are asked for. A position is the number of a passage from 0;
-    documents are numbered likewise."""
+    become Python strings when asked for. A position is a passage's number from 0, likewise a document's."""
 
     passages: int
     documents: int

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from harness.collection.background import behind
 from harness.collection.corpus_rows import groups, joined
 from harness.collection.record_batches import Writer
 from harness.collection.string_order import like_next
 from harness.errors import HarnessError, refuse_all
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 Locate: TypeAlias = Callable[[int], str]  # a row -> where it came from
 Progress: TypeAlias = Callable[[int, int | None], None]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from harness.collection import external_sort
 from harness.collection.corpus_rows import ROWS, checked, groups, joined, rows_of
@@ -18,9 +19,6 @@ from harness.collection.string_order import ascending, first_of_equals, ranks_of
 from harness.contracts import ColumnarSource, Source
 from harness.errors import refuse_all
 from harness.types import JSON
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 ARRAYS = ("document_of", "first", "candidate", "id_rank", "document_rank")
 

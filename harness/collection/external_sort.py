@@ -6,14 +6,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 BUCKET_BYTES = 16 << 20  # bytes of text in one bucket, which is held in memory
 MOST_BUCKETS = 256  # each bucket is an open file
@@ -23,8 +20,7 @@ def resorted(
     batches: Iterable[pa.RecordBatch], folder: Path, size: NDArray[np.int64], wanted: NDArray[np.int64]
 ) -> Iterator[pa.RecordBatch]:
     """The rows of `batches`, ordered so that row `wanted[i]` stands at place i. `wanted` is a permutation;
-    `size` (int64[N]) is the number of bytes of each row. `folder` holds intermediate files, which are deleted
-    when read."""
+    `size` (int64[N]) is each row's bytes. `folder` holds intermediate files, deleted when read."""
     place = np.empty(len(wanted), dtype=np.int64)
     place[wanted] = np.arange(len(wanted))
     filled = np.cumsum(size[wanted])  # bytes up to each place

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.types import Batch, Unit
+from harness.collection.composed_texts import document_borders
+from harness.types import Batch, Unit, WholeDocument
 
 if TYPE_CHECKING:
     from harness.types import Ints
@@ -37,6 +38,17 @@ class HeldTexts:
 
     def take(self, positions: Ints) -> list[str]:
         return [self._texts[position] for position in np.asarray(positions).tolist()]
+
+    def document_of(self, positions: Ints) -> Ints:
+        return np.asarray(positions, np.int64)
+
+    def documents(self, start: int = 0, stop: int | None = None) -> Iterator[WholeDocument]:
+        for number in range(len(self._texts))[start:stop]:
+            position, candidate = np.array([number]), np.ones(1, np.bool_)
+            yield WholeDocument(number, "", (), position, candidate, [self._texts[number]])
+
+    def borders(self, size: int) -> Ints:
+        return document_borders(np.arange(len(self._texts)), size)
 
     def ids(self, positions: Ints) -> list[str]:
         return [str(position) for position in np.asarray(positions).tolist()]

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.collection.corpus import Corpus
 from harness.collection.queries import Judgements, Queries
-from harness.types import Unit
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from harness.types import Ints
+from harness.types import Ints, Unit
 
 
 class Judged(NamedTuple):
     """J judgements, with queries and passages as numbers. The passages that the corpus lacks have distinct
-    numbers from the corpus' size upwards. They can never be found, and still count in the denominators of
-    measures."""
+    numbers from the corpus' size upwards. They are never found, but count in the denominators of measures."""
 
     query: NDArray[np.int32]  # int32[J]
     passage: Ints  # int64[J]

@@ -5,17 +5,15 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from harness.collection.corpus_rows import checked, rows_of
 from harness.contracts import ColumnarSource, Source
 from harness.types import Judgement, Query
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 BYTES = 8  # length of the digests that decide which ids are taken
 

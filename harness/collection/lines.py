@@ -27,8 +27,7 @@ def lines_of(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def check_words(words: Sequence[str], what: str) -> None:
-    """Raises HarnessError if a word is empty or holds white space, because TREC lines are split at white
-    space."""
+    """Raises HarnessError if a word is empty or holds white space, as TREC lines are split there."""
     if all(words) and (not words or (joined := "".join(words)).split() == [joined]):
         return
     bad = next(word for word in words if word.split() != [word])

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from harness.collection.corpus import Corpus
 from harness.collection.queries import Judgements, Queries
 from harness.collection.tally import Tally
 from harness.errors import ContractError
-from harness.types import Document, Hits, Judgement, Query
-
-if TYPE_CHECKING:
-    from harness.types import Floats
+from harness.types import Document, Floats, Hits, Judgement, Query
 
 T = TypeVar("T")
 

@@ -5,25 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from harness.collection.lines import check_words
-from harness.errors import (
-    ContractError,
-    HarnessError,
-    check_is,
-    check_several,
-    converting,
-    each,
-    refuse_all,
-)
+from harness.errors import ContractError, HarnessError, check_is, check_several, converting, each, refuse_all
 from harness.types import JSON, Judgement, Query
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 QUERIES, JUDGEMENTS = "queries.arrow", "judgements.arrow"
 _LIST = pa.list_(pa.string())
@@ -38,8 +28,7 @@ _INT32 = range(-(2**31), 2**31)
 
 
 class Queries(NamedTuple):
-    """All queries of a collection in order. `slices`, `exclude` and `answers` hold one list for each
-    query."""
+    """All queries of a collection in order. `slices`, `exclude` and `answers` have a list for each query."""
 
     ids: list[str]
     texts: list[str]
@@ -61,8 +50,7 @@ class Judgements(NamedTuple):
 
 
 def write_queries(queries: Iterable[Query], folder: Path) -> dict[str, JSON]:
-    """Write the queries into `folder` and return their counts. Raises HarnessError for an empty or duplicate
-    id."""
+    """Writes the queries. Returns their counts. Raises HarnessError for an empty or duplicate id."""
     rows = list(each(queries, Query, "a dataset's queries"))
     seen: set[str] = set()
     wrong: list[str] = []

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 
 def ascending(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Sorts the strings of a column by their UTF-8 bytes; equal strings keep their order. Returns the rows in
-    this order (int64[n]), and for each of them but the last whether the next row has an equal string (bool[n
-    - 1])."""
+    this order (int64[n]), and for each but the last whether the next is equal (bool[n - 1])."""
     strings = pa.concat_arrays([chunk.cast(pa.large_string()) for chunk in column.chunks])
     order = pc.sort_indices(strings)
     ordered = strings.take(order)
@@ -36,8 +31,7 @@ def ranks_of(order: NDArray[np.int64]) -> NDArray[np.int32]:
 
 
 def first_of_equals(order: NDArray[np.int64], same: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """For each row, the first row with an equal string: int64[n]. `order` and `same` come from
-    `ascending`."""
+    """For each row, the first equal row: int64[n]. `order` and `same` come from `ascending`."""
     groups = np.append(0, np.cumsum(~same))
     firsts = order[np.flatnonzero(np.append(True, ~same))]
     first_places = np.empty(len(order), dtype=np.int64)

@@ -30,8 +30,7 @@ class Tally:
 
     def drop(self, what: str, why: str, example: str = "", count: int = 1) -> None:
         """Count `count` dropped items. `what` is passages, documents, queries or judgements; `why` is the
-        reason in a few words. Examples may hold text: they stand on the identity card, never in a
-        leaderboard."""
+        reason. Examples may hold text: they stand on the identity card, never in a leaderboard."""
         key = (what, why)
         self._counts[key] = self._counts.get(key, 0) + count
         shown = self._examples.setdefault(key, [])

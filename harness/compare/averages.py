@@ -11,12 +11,11 @@ import numpy as np
 from harness.compare.data import Loaded
 from harness.compare.fields import Column, Field
 from harness.compare.stats import family
-from harness.compare.stats.block import Block, levels, pseudo_values, ratio, values
+from harness.compare.stats.block import Block, Floats, levels, pseudo_values, ratio, values
 from harness.scoring import bootstrap
 
 if TYPE_CHECKING:
     from harness.compare.significance import Comparison
-    from harness.compare.stats.block import Floats
 
 BLOCK = 1 << 21  # how many signs are drawn at once
 
@@ -50,8 +49,7 @@ class _Part(NamedTuple):
 
 def averaged(loaded: Loaded, pairs: Sequence[Comparison], permutations: int) -> list[AveragedPair]:
     """The pairs of every average that the suite of the first leaderboard names. A pair is in an average if it
-    is compared on each of its datasets. An average is left out if the filters leave out one of its
-    datasets."""
+    is compared on each of its datasets. An average is left out if the filters drop one of its datasets."""
     fields = {field.dataset: field for field in loaded.fields}
     compared = dict.fromkeys((item.measure, item.first, item.second) for item in pairs)
     made: list[AveragedPair] = []
@@ -113,8 +111,7 @@ def _of_measure(
 
 
 def _resampled_levels(part: _Part) -> Floats:
-    """float64[R, S]: the score of each system on each resample of the dataset's queries. The score is a mean,
-    or a ratio of sums."""
+    """float64[R, S]: the score of each system on each resample of the queries: a mean, or a ratio of sums."""
     block, seed = part.column.block, _seed(part.field.dataset)
     if block.average == "ratio":
         sums = bootstrap.resampled(
@@ -126,9 +123,8 @@ def _resampled_levels(part: _Part) -> Floats:
 
 
 def _randomised(weighted: Floats, permutations: int, seed: str) -> Floats:
-    """float64[P]: the two-sided p-values of weighted differences float64[Q, P], by randomisation. If two
-    systems did not differ, the sign of each query's difference would be random. All pairs are flipped by the
-    same signs."""
+    """float64[P]: the two-sided p-values of weighted differences float64[Q, P], by randomisation. If systems
+    did not differ, each difference's sign would be random. All pairs are flipped alike."""
     total = weighted.sum(axis=0)
     observed = np.abs(total) * (1 - 1e-9)  # the last digits of a sum depend on its order
     stream = np.random.PCG64(_seed(seed))

@@ -46,9 +46,8 @@ class Filters(NamedTuple):
 
 
 def load(paths: Sequence[Path], filters: Filters | None = None, together: bool = True) -> Loaded:
-    """Reads leaderboards to be compared. If all are compared `together`, a row that is unchanged in several
-    of them is taken once. Raises HarnessError for leaderboards that cannot be compared, naming what
-    differs."""
+    """Reads leaderboards to compare. If all are compared `together`, a row that is unchanged in several of
+    them is taken once. Raises HarnessError for leaderboards that cannot be compared, naming what differs."""
     boards = [board_file.read(path) for path in paths]
     return of_boards(boards, distinct_names(boards, paths), filters or Filters(), together)
 
@@ -159,8 +158,7 @@ def _check_filters(boards: Sequence[Leaderboard], filters: Filters) -> None:
 def _labels(
     boards: Sequence[Leaderboard], names: Sequence[str], filters: Filters, notes: list[str]
 ) -> list[tuple[str, str]]:
-    """The label and measure of every column that all leaderboards have, in the order of the first
-    leaderboard."""
+    """The label and measure of every column that all leaderboards have, in the order of the first."""
     shared = []
     for column in boards[0].data.columns:
         lacking = [

@@ -52,8 +52,7 @@ class Diff(NamedTuple):
 
 
 def diff(paths: tuple[Path, Path], filters: Filters | None = None) -> Diff:
-    """Reads two leaderboards and returns their differences. Rows are matched by dataset, system and
-    origin."""
+    """The differences of two leaderboards. Rows are matched by dataset, system and origin."""
     filters = filters or Filters()
     old, new = (board_file.read(path) for path in paths)
     names = distinct_names((old, new), paths)
@@ -186,8 +185,7 @@ def _moved(
 
 
 def _alone(rows: dict[Key, Row], others: dict[Key, Row]) -> Iterator[str]:
-    """The rows of `rows` that succeeded, and that `others` lacks or has as failed rows, with the reason of
-    the failure."""
+    """The rows of `rows` that succeeded, and that `others` lacks or has as failed rows, with the reason."""
     for key, row in rows.items():
         other = others.get(key)
         if row.status == "ok" and (other is None or other.status == "failed"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,9 +12,7 @@ from harness.errors import HarnessError
 from harness.leaderboard.model import Row
 from harness.leaderboard.per_query import PerQuery
 from harness.scoring.measures.names import Average, is_sum
-
-if TYPE_CHECKING:
-    from harness.types import Ints
+from harness.types import Ints
 
 
 class Entry(NamedTuple):

@@ -34,8 +34,7 @@ class Recipes(NamedTuple):
 
 
 def compared(loaded: Loaded, baseline: str | None = None) -> tuple[Recipes, ...]:
-    """All pairs in which at least one recipe has several seeds; with a baseline, only the pairs with the
-    baseline."""
+    """All pairs in which at least one recipe has several seeds; with a baseline, only its pairs."""
     return tuple(item for field in loaded.fields for column in field.columns
                  for item in _pairs(field, column, baseline))  # fmt: skip
 

@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -17,15 +17,12 @@ from harness.compare.fields import Column, Field
 from harness.compare.judges import OrderAgreement
 from harness.compare.seeds import Recipes
 from harness.compare.stats import family, paired, signs, tiers
-from harness.compare.stats.block import Block, levels, pseudo_values, ratio, values
+from harness.compare.stats.block import Block, Floats, levels, pseudo_values, ratio, values
 from harness.compare.stats.family import Group, Tested
 from harness.compare.stats.signs import Pairs
 from harness.errors import HarnessError
 from harness.scoring import bootstrap
-
-if TYPE_CHECKING:
-    from harness.compare.stats.block import Floats
-    from harness.types import Ints
+from harness.types import Ints
 
 PERMUTATIONS = 10_000
 FAMILIES = {
@@ -209,8 +206,7 @@ def _alone(cell: _Cell, test: str) -> Floats:
 
 
 def _seed(dataset: str) -> int:
-    """A seed derived from the dataset's name. So the numbers of a dataset do not depend on the other datasets
-    of a comparison."""
+    """A seed derived from the dataset's name. So its numbers do not depend on other datasets."""
     return int.from_bytes(hashlib.sha256(dataset.encode()).digest()[:8], "little")
 
 

@@ -40,8 +40,7 @@ CORRECTIONS = {
 def render(
     compared: Compared, form: str, regressions: Sequence[Regression] | None = None, width: int | None = None
 ) -> str:
-    """The comparison in one of the forms. `width` is the width of the terminal for tables; None leaves tables
-    as wide as they are."""
+    """The comparison in one of the forms. `width` is the terminal's; None leaves tables as they are."""
     if form == "json":
         return _json(compared, regressions)
     last = [*averages(compared), *judges.tables(compared.judges)]

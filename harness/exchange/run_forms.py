@@ -9,21 +9,18 @@ import re
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
+from numpy.typing import NDArray
 
 from harness.collection.lines import lines_of
 from harness.errors import HarnessError
 from harness.scoring import ranking, run_files
 from harness.scoring.run_files import Run
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from harness.types import Floats, Ints
+from harness.types import Floats, Ints
 
 # form -> its columns; the form `dureader` is one JSON object of query id -> passage ids, best first
 COLUMNS: dict[str, tuple[str, ...]] = {

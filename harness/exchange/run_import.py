@@ -119,8 +119,7 @@ def on_qrels(
     dataset: str | None = None,
     split: str = "test",
 ) -> Target:
-    """A target whose dataset consists of judgements only. Its passages are those that are judged or
-    ranked."""
+    """A target whose dataset consists of judgements only. Its passages are those judged or ranked."""
     scoring = _scoring(measures, protocol, depth, catalogue)
     dataset = dataset or name_of(qrels.with_suffix("") if qrels.suffix == ".qrels" else qrels)
     for text, option in ((dataset, "--dataset"), (split, "--split")):
@@ -144,8 +143,7 @@ def on_qrels(
 def on_suite(
     suite: Suite, dataset: str | None, catalogue: Catalogue, store: Store, reporter: Reporter
 ) -> Target:
-    """A target that is a suite's dataset, scored as the suite says. Its rows can be merged into the suite's
-    leaderboard."""
+    """A suite's dataset, scored as the suite says. Its rows can be merged into the suite's leaderboard."""
     prepared = preparation.prepare(suite, catalogue, store)
     names = list(prepared.plan.collections)
     if dataset is None and len(names) == 1:
@@ -188,8 +186,7 @@ def write(target: Target, runs: Sequence[Foreign], out: Path, command: str) -> L
 
 
 def _scoring(measures: Sequence[str], protocol: str | None, depth: int, catalogue: Catalogue) -> Scoring:
-    """The scoring by these measures or this protocol. Raises HarnessError if it needs more than judgements of
-    passages."""
+    """The scoring by these measures or this protocol. Raises HarnessError if it needs more than these."""
     if protocol is not None:
         try:
             scoring: Scoring | None = protocols.of_protocol(protocol, depth, catalogue)
@@ -273,8 +270,7 @@ def _row(
 
 
 def _judgements(target: Target, out: Path) -> dict[str, File]:
-    """Keeps the judgements beside the leaderboard, so that the leaderboard can be verified without other
-    data."""
+    """Keeps the judgements beside the leaderboard, so that it can be verified without other data."""
     if target.judgements is None:
         return {}
     path = Path("qrels", f"{target.dataset.name}.qrels")

@@ -95,6 +95,7 @@ def _system_run(system: Analysed, task: Task, texts: Texts) -> SystemRun:
         parameters=tuple(combine.method.given) if combine else (),
         vary=vary if combine else None,
         fixed=functools.partial(fixed, combine, task) if combine and combine.learned else None,
+        search=system.search,
         reranks=system.reranks,
         trained=None if trained is None else TrainedModel(*astuple(trained)),
     )

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from harness.collection.corpus import Corpus
 from harness.errors import ContractError, check_is
 from harness.scoring import ranking
-from harness.types import Hits, Unit
-
-if TYPE_CHECKING:
-    from harness.types import Floats, Ints
+from harness.types import Floats, Hits, Ints, Unit
 
 
 def canonical(

@@ -7,9 +7,10 @@ import functools
 import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.collection.judgements import excluded_positions
 from harness.collection.queries import Queries
@@ -21,12 +22,7 @@ from harness.execution.task import Outcome, Task, Texts
 from harness.steps.combine import Combine, Mixing, Pick
 from harness.steps.texts import IndexedRetriever
 from harness.store import hits_files
-from harness.types import Asked, Hits, Rewritten, Unit
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from harness.types import Ints
+from harness.types import Asked, Hits, Ints, Rewritten, Unit
 
 ALL = slice(None)
 REMEMBERED = 1 << 24  # scores that are remembered at most, of 12 bytes each
@@ -191,8 +187,7 @@ def _opened_again(task: Task, planned: IndexedRetriever, queries: Queries) -> _O
 
 @dataclasses.dataclass
 class _Remembered:
-    """A `harness.contracts.Rescore` that remembers its answers, because a trial of many weights asks for the
-    same scores each time."""
+    """A `harness.contracts.Rescore` that remembers its answers: many weights ask for the same scores."""
 
     ask: Callable[[int, Ints, int], Hits]
     room: int = REMEMBERED  # scores that it may still remember

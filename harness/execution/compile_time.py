@@ -24,8 +24,7 @@ def watch(
     guard_cache()
 
     class Bounds(event.Listener):  # type: ignore[misc, unused-ignore]  # numba is untyped
-        """Calls `compiling` when the outermost compilation begins and ends. One compilation may start
-        others."""
+        """Calls `compiling` when the outermost compilation begins and ends. It may start others."""
 
         depth = 0
 

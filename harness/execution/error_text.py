@@ -14,8 +14,7 @@ INSTALLED = {"site-packages", "dist-packages"}
 
 
 def error_text(error: BaseException) -> str:
-    """An exception's type, its whole message, and the line of the plugin. The traceback is in the worker's
-    printed output."""
+    """An exception's type, its whole message, and the line of the plugin. The worker prints the traceback."""
     text = str(error).strip()
     return (f"{type(error).__name__}: {text}" if text else type(error).__name__) + _raised_at(error)
 

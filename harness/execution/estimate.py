@@ -1,5 +1,4 @@
-"""Estimates what a suite will cost: each step's time, memory and disk, from the costs of similar steps that
-the store has."""
+"""Estimates what a suite will cost: each step's time, memory and disk, from similar steps in the store."""
 
 from __future__ import annotations
 
@@ -32,8 +31,7 @@ class Measured(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """The expected cost of one step on a free machine; None for each number where the store has no similar
-    step."""
+    """The expected cost of one step on a free machine; None where the store has no similar step."""
 
     step: Step
     work: Amount | None
@@ -50,9 +48,8 @@ def estimates(
     plan: Plan, artifacts: Mapping[str, Artifact], steps: Iterable[str],
     trials: Mapping[str, str] | None = None,
 ) -> list[Estimate]:  # fmt: skip
-    """The estimate of each step, from the costs and sizes in `artifacts`. A step without a known cost is
-    listed without figures. `trials` has further corpora: it maps the id of each to the dataset that it is a
-    part of."""
+    """The estimate of each step, from the costs and sizes in `artifacts`. A step without a known cost has no
+    figures. `trials` has further corpora: the id of each, and the dataset that it is of."""
     datasets = {collection.parts.corpus.step: name for name, collection in plan.collections.items()
                 if collection.parts is not None} | dict(trials or {})  # fmt: skip
     sizes, costs = with_made(sizes_of(artifacts), plan, kept_by_makers(artifacts)), measured(artifacts)
@@ -77,8 +74,7 @@ def estimates(
 
 
 def _memory(step: Step, work: Amount, known: Sequence[Measured]) -> float:
-    """The memory that a step takes. It depends at most on the number of texts, because queries are searched a
-    few at a time."""
+    """The memory that a step takes. It depends at most on the texts: few queries are searched at a time."""
     peaks = [one.peak_mb for one in known]
     searches = isinstance(step.record, kinds.Search)
     if searches or isinstance(step.record, kinds.Augment | kinds.Index):
@@ -121,9 +117,8 @@ def free_seconds(cost: Mapping[str, JSON]) -> float:
 
 
 def _alike(step: Step, wanted: Alike, measured: Costs, datasets: Mapping[str, str]) -> Sequence[Measured]:
-    """The costs of the step's method: with the same parameters on the same dataset; if there are none, with
-    the same parameters; if there are none, with any parameters, unless these change the cost by any factor,
-    as the epochs of a training do."""
+    """The costs of the step's method: with the same parameters on the same dataset, else with the same
+    parameters, else with any, unless these change the cost by any factor, as the epochs of a training do."""
     exact = measured.get(wanted, ())
     same = [one for one in exact if datasets.get(one.corpus) == step.dataset]
     known = same or exact

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.collection.composed_texts import View
+from harness.collection.corpus import Corpus
 from harness.collection.judgements import Judged, judging
+from harness.collection.queries import Queries
 from harness.errors import HarnessError
 from harness.execution.task import Outcome, Task
 from harness.scoring import answers
 from harness.steps.examples import Examples
-from harness.types import Hits
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from harness.collection.corpus import Corpus
-    from harness.collection.queries import Queries
-    from harness.types import Floats, Ints
+from harness.types import Floats, Hits, Ints
 
 POSITIVES, NEGATIVES = "positives.npz", "negatives.npz"
 UNDENOISED, JUDGED = "undenoised.npz", "judged.npz"

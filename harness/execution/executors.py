@@ -1,5 +1,4 @@
-"""Executes a step in a worker, by the function of its record's type. The result depends only
-on the step's inputs."""
+"""Executes a step in a worker, by the function of its record's type. Only its inputs matter."""
 
 from __future__ import annotations
 
@@ -152,8 +151,7 @@ def with_noted(
 
 
 def with_parts(cost: dict[str, JSON], parts: Sequence[Artifact]) -> dict[str, JSON]:
-    """The cost of a joined step: its own time and that of its parts added up, and the highest peak of
-    memory."""
+    """The cost of a joined step: its own time and that of its parts added up, and the highest memory."""
     total = dict(cost)
     if not all("energy_joules" in each for each in (cost, *(item.cost for item in parts))):
         total.pop("energy_joules", None)  # a sum over some of the parts would look like the whole

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from harness.types import Ints
+from harness.types import Ints
 
 
 def folds(ids: Sequence[str], count: int) -> Ints:

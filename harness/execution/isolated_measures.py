@@ -1,5 +1,4 @@
-"""Measures of plugins, computed in a worker process: a measure that fails or crashes costs only its
-column."""
+"""Measures of plugins, computed in a worker process: one that fails costs only its column."""
 
 from __future__ import annotations
 
@@ -11,9 +10,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.errors import ContractError, StoreError
 from harness.execution import requests
@@ -23,10 +22,7 @@ from harness.records import Measure
 from harness.scoring.measures.grades import Ideal
 from harness.store.artifacts import Store
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Values = tuple[NDArray[np.float64], NDArray[np.float64]]
+Values = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 class IsolatedMeasures:

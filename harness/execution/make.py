@@ -1,5 +1,4 @@
-"""The steps of a made dataset: a stage changes some parts, and each changed part is then a step of its
-own."""
+"""The steps of a made dataset: each part that a stage changes is a step of its own."""
 
 from __future__ import annotations
 
@@ -7,7 +6,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -15,24 +14,15 @@ from harness.collection import corpus
 from harness.collection.corpus import Corpus
 from harness.collection.held_texts import HeldTexts
 from harness.collection.maker_input import MakerInput, Parts
-from harness.collection.queries import (
-    read_judgements,
-    read_queries,
-    write_judgements,
-    write_queries,
-)
-from harness.contracts import Encoding
+from harness.collection.queries import read_judgements, read_queries, write_judgements, write_queries
+from harness.contracts import Encoding, Source
 from harness.errors import ContractError, HarnessError, check_is
 from harness.execution import checked
 from harness.execution.task import Outcome, Task
 from harness.steps import make as steps
 from harness.steps.make import MadePart, Make
 from harness.steps.texts import Encoder
-from harness.types import JSON, PARTS, Document, Made, Part
-
-if TYPE_CHECKING:
-    from harness.contracts import Source
-    from harness.types import Floats
+from harness.types import JSON, PARTS, Document, Floats, Made, Part
 
 KEPT = "kept"  # the folder of files that a stage keeps beside the parts, such as those of a pool
 
@@ -110,8 +100,7 @@ class _Documents:
 
 
 def _write(made: Made, task: Task) -> dict[str, JSON]:
-    """Write the parts in the order that makers rely on: documents, queries, judgements. Returns the facts of
-    each part."""
+    """Write the parts in the order that makers rely on: documents, queries, judgements. Returns facts."""
     written: dict[str, JSON] = {}
     if made.documents is not None:
         source = cast("Source", _Documents(made.documents))
@@ -129,8 +118,7 @@ def _folder(task: Task, name: str) -> Path:
 
 
 def _check_asked(step: Make, task: Task, after: Mapping[Part, Path]) -> None:
-    """Check that every judgement is of a query of the collection, if the stage reads or makes both parts.
-    Raises ContractError."""
+    """Raises ContractError for a judgement without its query, if the stage reads or makes both parts."""
     folders = {**_folders(task, step.reads), **after}
     if "queries" not in folders or "judgements" not in folders:
         return
@@ -172,8 +160,7 @@ def _parts(task: Task, parts: steps.Parts) -> dict[str, Any]:
 
 
 def encoding(encoder: Encoder, task: Task) -> Callable[[Sequence[str], bool], Floats]:
-    """The function that turns texts into the vectors of a retriever. Raises HarnessError for a retriever
-    without vectors."""
+    """The function that turns texts into the vectors of a retriever. Raises HarnessError if it has none."""
     retriever = task.built(encoder.method)
     if not isinstance(retriever, Encoding):
         name = encoder.method.name

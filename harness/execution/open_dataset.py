@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness import plan
 from harness.catalogue import Catalogue
@@ -27,9 +28,6 @@ from harness.store.manifest import NOT_KEYED, REMOVED, Artifact, Corrupt, Stamp
 from harness.store.remote_transfer import fetch_missing, push_all
 from harness.suite import DatasetSpec, Suite
 from harness.types import JSON, PARTS, Part
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 T = TypeVar("T")
 
@@ -72,8 +70,7 @@ def open_collection(
 def made_parts(
     collection: Collection, steps: Mapping[str, Step], store: Store, reporter: Reporter
 ) -> dict[Part, Artifact]:
-    """The verified artifacts of a collection. Those that the store lacks are made first. Raises
-    Unavailable."""
+    """The verified artifacts of a collection. Missing ones are made first. Raises Unavailable."""
     targets = list(collection.targets)
     missing = [*collection.needs, *missing_needs(steps, store, targets)]
     if not targets or missing:
@@ -137,8 +134,7 @@ def opened(parts: Mapping[Part, Artifact], policy: str, where: str) -> Opened:
 
 
 def contents_of(artifact: Artifact) -> str:
-    """One digest of all files of an artifact. It is equal for equal data, whatever plugin version made
-    them."""
+    """One digest of all files of an artifact. It is equal for equal data, whatever version made them."""
     return keys.key({name: file.sha256 for name, file in artifact.files.items()})
 
 

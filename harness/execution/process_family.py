@@ -45,8 +45,7 @@ def members(leader: int) -> set[int]:
 
 
 def kill_below(leader: int) -> None:
-    """Kill all members of a family but its leader, which must not have been waited for, and make no new ones
-    meanwhile."""
+    """Kill all members of a family but its leader, which must not have been waited for."""
     for _ in range(PASSES):
         if not _kill(members(leader) - {leader}):
             return

@@ -13,9 +13,8 @@ SHARED_OUT = ("Pss_Anon:", "Pss_Shmem:", "SwapPss:")  # a page that processes sh
 
 
 def exceeds(leader: int, gigabytes: float) -> bool:
-    """Whether the family of a leader holds more than this many gigabytes (10^9 bytes). The exact sum takes
-    long to read. It is read only when the faster sum, which counts a shared page once for each process, is
-    too large."""
+    """Whether the family of a leader holds more than this many gigabytes (10^9 bytes). The exact sum is slow:
+    it is read when the fast one, which counts a shared page for each process, is too large."""
     members = [PROC / str(process) for process in process_family.members(leader)]
     return all(
         sum(_kilobytes(folder / name, fields) for folder in members) * 1024 > gigabytes * 1e9

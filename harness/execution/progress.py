@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Protocol
+from typing import IO, TYPE_CHECKING, Self
 
 from harness.errors import printable
 
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 EVERY = 10.0  # seconds between two lines about the same step
 
 
-class Reporter(Protocol):
-    """Receives the events of a run. Its methods may be called from several threads at once."""
+class Reporter:
+    """Receives the events of a run. Its methods may be called from several threads at once. This one shows
+    nothing: it is for `run(..., quiet=True)` in notebooks, and for tests."""
 
     def planned(self, total: int, reused: int) -> None: ...
     def more(self, left: int) -> None: ...
@@ -31,19 +32,11 @@ class Reporter(Protocol):
     def note(self, text: str) -> None: ...
     def close(self) -> None: ...
 
+    def __enter__(self) -> Self:
+        return self
 
-class Silent:
-    """A reporter that shows nothing: for `run(..., quiet=True)` in notebooks, and for tests."""
-
-    def planned(self, total: int, reused: int) -> None: ...
-    def more(self, left: int) -> None: ...
-    def started(self, step: Step) -> None: ...
-    def progress(self, step: Step, done: int, total: int | None, note: str = "") -> None: ...
-    def done(self, step: Step, reused: bool, compiled: float = 0.0) -> None: ...
-    def failed(self, step: Step, reason: str) -> None: ...
-    def scored(self, done: int, total: int) -> None: ...
-    def note(self, text: str) -> None: ...
-    def close(self) -> None: ...
+    def __exit__(self, *error: object) -> None:
+        self.close()
 
 
 @dataclass
@@ -72,9 +65,8 @@ class _AtWork:
         return f"        {self.step.label}: {self.done:,}{share}{speed}{left}{more}"
 
 
-class Lines(Silent):
-    """A reporter that prints a line when a step ends, and every `EVERY` seconds a line for each step at work,
-    also for one that reports nothing."""
+class Lines(Reporter):
+    """A reporter that prints a line when a step ends, and every `EVERY` seconds one for each step at work."""
 
     def __init__(self, out: IO[str]) -> None:
         self.out = out
@@ -156,7 +148,7 @@ class Lines(Silent):
             self.at_work.clear()  # an interrupted run leaves steps that never end
 
 
-class Live(Silent):
+class Live(Reporter):
     """A reporter that shows a progress bar for the whole run and one for each step at work."""
 
     def __init__(self, display: Progress) -> None:

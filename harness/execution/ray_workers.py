@@ -191,8 +191,7 @@ def _join(options: dict[str, Any]) -> None:
 
 
 def _check_reachable(address: str | None) -> None:
-    """Check that something listens at `address`. Raises HarnessError at once; Ray itself would try for
-    minutes."""
+    """Check that something listens at `address`. Raises HarnessError at once; Ray would try for minutes."""
     host, _, port = (address or "").removeprefix("ray://").rpartition(":")
     if not port.isdigit():
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,10 +17,7 @@ from harness.execution.task import Outcome, Task, Texts, reported
 from harness.steps.rerank import Rerank
 from harness.store import hits_files
 from harness.store.manifest import Artifact
-from harness.types import JSON, Hits
-
-if TYPE_CHECKING:
-    from harness.types import Floats, Ints
+from harness.types import JSON, Floats, Hits, Ints
 
 PAIRS = 2048  # about as many pairs are scored in one call: enough to sort by length, and seconds at most
 

@@ -1,5 +1,4 @@
-"""Keeps finished rows of hits in the step's folder, so that the next run goes on after them if a run is
-killed."""
+"""Keeps finished rows of hits in the step's folder, so that a killed run goes on after them."""
 
 from __future__ import annotations
 

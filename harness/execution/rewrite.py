@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,10 +17,7 @@ from harness.steps.record import Ref
 from harness.steps.rewrite import Rewrite
 from harness.steps.texts import IndexedRetriever
 from harness.store import rewritten_files
-from harness.types import Form, Hits, Rewritten
-
-if TYPE_CHECKING:
-    from harness.types import Ints
+from harness.types import Form, Hits, Ints, Rewritten
 
 
 def rewrite(step: Rewrite, task: Task) -> Outcome:
@@ -118,8 +114,7 @@ def part_of(rewritten: Rewritten, rows: slice) -> Rewritten:
 
 
 def search(searcher: Searcher, rewritten: Rewritten, k: int, within: Ints | None = None) -> Hits:
-    """A retriever's best `k` hits for queries of any form. If `within` is given, only these positions are
-    scored."""
+    """A retriever's best `k` hits for queries of any form. With `within`, only these positions are scored."""
     if isinstance(searcher, IdSearcher) and rewritten.ids is not None and rewritten.texts is not None:
         return searcher.search_ids(rewritten.ids, rewritten.texts, k, within)
     if rewritten.texts is not None:

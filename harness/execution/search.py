@@ -6,7 +6,7 @@ import shutil
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from harness.collection.judgements import excluded_positions
 from harness.collection.queries import Queries
@@ -17,10 +17,7 @@ from harness.execution.task import Outcome, Task, Texts, reported
 from harness.steps.search import Search
 from harness.store import hits_files
 from harness.store.manifest import Artifact
-from harness.types import JSON, Hits, Rewritten
-
-if TYPE_CHECKING:
-    from harness.types import Ints
+from harness.types import JSON, Hits, Ints, Rewritten
 
 QUERIES = 1024  # queries of one call to a method that uses all cores: enough to keep the cores busy
 FEW = 128  # queries of one call to any other method: few, so that several workers get some

@@ -37,8 +37,7 @@ class Outcome(NamedTuple):
 
 
 class Texts(View):
-    """A view of texts that shows its reader's progress: the texts read, or what the reader reports by calling
-    `progress`."""
+    """A view of texts that shows its reader's progress: the texts read, or what it reports by `progress`."""
 
     def __init__(
         self, read: Corpus, stages: Sequence[context_additions.Additions], unit: Unit, language: str | None,
@@ -130,8 +129,7 @@ class Task:
 
     @property
     def libraries(self) -> tuple[str, ...]:
-        """The libraries that the record of this step's method names for its parameters; none without a
-        method."""
+        """The libraries that the method's record names for its parameters; none without a method."""
         method = method_of(self.record)
         if method is None:
             return ()

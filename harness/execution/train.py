@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,10 +11,7 @@ from harness.errors import HarnessError
 from harness.execution.examples import JUDGED, NEGATIVES, POSITIVES, UNDENOISED
 from harness.execution.task import Outcome, Task, reported
 from harness.steps.train import Train
-from harness.types import JSON, Examples, Pool, Training
-
-if TYPE_CHECKING:
-    from harness.types import Ints
+from harness.types import JSON, Examples, Ints, Pool, Training
 
 CHOOSING = 2  # the purpose of random numbers; part of their seeds
 
@@ -36,8 +32,7 @@ def train(step: Train, task: Task) -> Outcome:
 
 
 def _joined_examples(step: Train, task: Task) -> Examples:
-    """The examples of all splits that a model is trained on. The positions of each corpus follow those of the
-    corpus before it."""
+    """The examples of all splits that a model is trained on. Each corpus' positions follow the last one's."""
     texts: list[str] = []
     more = [*([UNDENOISED] if step.share or step.apart else []), *([JUDGED] if step.apart else [])]
     pools: dict[str, list[Pool]] = {name: [] for name in (POSITIVES, NEGATIVES, *more)}

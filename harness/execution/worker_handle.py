@@ -112,8 +112,7 @@ class Child:
             return DIED
 
     def _listen(self, seconds: float) -> bool:
-        """Read what is in the pipes or arrives within these seconds. Returns whether bytes of events were
-        read."""
+        """Read what is in the pipes or arrives within these seconds. Returns whether events were read."""
         ready = _ready([self.events] if self.silent else [self.events, self.prints], seconds)
         if self.prints in ready:
             self._hear()
@@ -152,8 +151,7 @@ class Child:
         return f"its process ended with code {code}" + (f" ({last[-1]})" if last else "")
 
     def print_stack(self) -> None:
-        """Have the process print the stacks of its threads, and read them. They show why a step did not
-        end."""
+        """Have the process print the stacks of its threads, and read them. They show why a step hangs."""
         self.ask_for_stack()
         began = time.monotonic()
         while not self.silent and not has_stack(self.printed, time.monotonic() - began):
@@ -203,8 +201,7 @@ def _ready(pipes: Sequence[IO[bytes]], seconds: float) -> list[IO[bytes]]:
 
 
 def has_stack(printed: bytes, waited: float) -> bool:
-    """Whether a process that was asked for its stacks `waited` seconds ago has printed them, or never
-    will."""
+    """Whether a process, asked for its stacks `waited` seconds ago, has printed them or never will."""
     begun = STACK_BEGINS in printed and waited > CUT_SECONDS
     return begun or STACK_ENDS in printed or waited > STACK_SECONDS
 

@@ -1,5 +1,4 @@
-"""The worker process that executes steps. It reads requests from stdin and writes events to a pipe, as JSON
-lines."""
+"""The worker process that executes steps. Requests come from stdin, events go to a pipe, as JSON lines."""
 
 from __future__ import annotations
 

@@ -19,8 +19,7 @@ ENGINES = ("local", "ray")
 
 
 class Worker(Protocol):
-    """One process that executes steps, one after another. One thread uses it; another thread may only call
-    `kill`."""
+    """One process that executes steps, one after another. One thread uses it; others may only call `kill`."""
 
     steps: int  # steps that the process has begun
 

@@ -119,8 +119,7 @@ def _query(view: QueryView, places: Sequence[int]) -> dict[str, JSON]:
 def _texts(
     inspected: Inspected, view: QueryView, variants: Sequence[Variant], written: dict[str, list[JSON]]
 ) -> dict[str, list[JSON]]:
-    """`VARIANT ID` -> [pieces, number of characters that were cut]. A piece is [text, 1 if context added
-    it]."""
+    """`VARIANT ID` -> [pieces, number of characters cut]. A piece is [text, 1 if context added it]."""
     wanted: dict[Variant, dict[str, None]] = {}
     for ranking in view.rankings:
         variant = ranking.variant or Variant((), ranking.unit)

@@ -5,26 +5,22 @@ from __future__ import annotations
 import base64
 import zlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import orjson
+from numpy.typing import NDArray
 
 from harness.types import JSON
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Values = NDArray[np.float64]
-
+Values = NDArray[np.float64]
 LEVELS = (65535, 255, 63, 31, 15)  # steps of a measure's range, tried in turn until the values fit
 EXACT = 4096  # up to so many different values are stored exactly
 BUDGET = 10_500_000  # characters for all data that grow with the number of queries
 
 
 class Coded(NamedTuple):
-    """Values as codes. Code 0 is a missing value. Code c is palette[c - 1], or `low` plus (c - 1) times
-    `step`."""
+    """Values as codes. 0 is a missing value; c is palette[c - 1], or `low` + (c - 1) times `step`."""
 
     codes: bytes  # one row after the other, little-endian
     width: int  # bytes of a code

@@ -65,10 +65,7 @@ def pareto(score: str, cost: str) -> dict[str, JSON]:
                 "mark": {"type": "rule", **offset},
                 "encoding": {"x2": {"field": "cost"}, "y2": {"field": "score"}, "opacity": far},
             },
-            {
-                "mark": name,
-                "encoding": {"text": {"field": "system", "type": "nominal"}, "opacity": shown},
-            },
+            {"mark": name, "encoding": {"text": {"field": "system", "type": "nominal"}, "opacity": shown}},
         ],
     )
 
@@ -84,10 +81,7 @@ def difference(score: str) -> dict[str, JSON]:
         240,
         encoding={"x": x, "y": y},
         layer=[
-            {
-                "transform": [{"calculate": "max(datum.difference, 0)", "as": "difference"}],
-                "mark": area,
-            },
+            {"transform": [{"calculate": "max(datum.difference, 0)", "as": "difference"}], "mark": area},
             {
                 "transform": [{"calculate": "min(datum.difference, 0)", "as": "difference"}],
                 "mark": {**area, "color": "#c8702a"},
@@ -98,8 +92,7 @@ def difference(score: str) -> dict[str, JSON]:
 
 
 def forest(score: str, baseline: str) -> dict[str, JSON]:
-    """A plot of differences from a baseline with their intervals. Data: `system`, `difference`, `low`,
-    `high`."""
+    """A plot of differences from a baseline, with intervals. Data: `system`, `difference`, `low`, `high`."""
     title = f"{score}, difference from {baseline}"
     scale = {"zero": True, "padding": 12}
     x = {"field": "difference", "type": "quantitative", "title": title, "scale": scale}
@@ -137,9 +130,8 @@ def forest_of(compared: Compared, score: str, baseline: str) -> dict[str, JSON]:
 
 
 def pairs(first: str, second: str) -> dict[str, JSON]:
-    """A plot of two systems query by query. Data: `x` and `y`, the scores of the first and the second system,
-    `queries`, how many have these scores, and `query`, the id of one of them. Above the line, the second is
-    better."""
+    """A plot of two systems query by query. Data: `x` and `y`, the scores of both systems, `queries`, how
+    many have these scores, and `query`, the id of one of them. Above the line, the second is better."""
     scale = {"zero": False, "nice": False, "padding": 14}
     axis = {"tickCount": 6}
     axes = {name: {"field": name, "type": "quantitative", "title": title, "scale": scale, "axis": axis}
@@ -243,10 +235,16 @@ def lying(x: str, y: str, series: str | None, kinds: int) -> dict[str, JSON]:
     return {**upright, "encoding": encoding, "height": {"step": 18 if kinds < 2 else 9}}
 
 
-def points(x: str, y: str, series: str | None) -> dict[str, JSON]:
-    """A scatter plot. Data: `x`, `y`, `series`."""
+def points(x: str, y: str, series: str | None, spread: bool = False) -> dict[str, JSON]:
+    """A scatter plot. Data: `x`, `y`, `series`; with `spread`, the ends `low` and `high` of
+    intervals, and `x` above 0."""
     encoding = {**_axes(x, y, "quantitative"), **_colour(series)}
-    return _spec(280, mark={"type": "point", "filled": True, "tooltip": True}, encoding=encoding)
+    if spread:  # of sizes, which differ by factors
+        encoding["x"]["scale"] = {"type": "log", "nice": False, "padding": EDGE}
+    ends = {"y": {**encoding["y"], "field": "low"}, "y2": {"field": "high"}}
+    rules = [{"mark": {"type": "rule", "opacity": 0.35}, "encoding": ends}] if spread else []
+    mark = {"type": "point", "filled": True, "tooltip": True}
+    return _spec(280, encoding=encoding, layer=[*rules, {"mark": mark}])
 
 
 def heat(x: str, y: str, value: str) -> dict[str, JSON]:
@@ -263,10 +261,7 @@ def heat(x: str, y: str, value: str) -> dict[str, JSON]:
             "y": {"field": "y", "type": "nominal", "title": y or None, "sort": None},
         },
         "layer": [
-            {
-                "mark": {"type": "rect", "tooltip": True, "cornerRadius": 2},
-                "encoding": {"color": colour},
-            },
+            {"mark": {"type": "rect", "tooltip": True, "cornerRadius": 2}, "encoding": {"color": colour}},
             {
                 "mark": {"type": "text", "fontSize": 11},
                 "encoding": {
@@ -302,7 +297,11 @@ def analysis(finding: Finding) -> dict[str, JSON] | None:
             return filled(lying(*titles, len({item.get("series") for item in values})), values)
         return filled(bars(*titles), values)
     if finding.kind == "point":
-        return filled(points(*titles), values)
+        numbers = [item["x"] for item in values if isinstance(item["x"], int | float)]
+        spread = {"low", "high"} <= {*finding.columns} and min(numbers, default=0) > 0
+        for value, row in zip(values, finding.rows, strict=True) if spread else ():
+            value |= {end: row[finding.columns.index(end)] for end in ("low", "high")}
+        return filled(points(*titles, spread), values)
     words = any(isinstance(item["x"], str) for item in values)
     return filled(curves(*titles, "nominal" if words else "quantitative"), values)
 

@@ -21,8 +21,7 @@ class TierLetters(NamedTuple):
 
 def tiers(board: Leaderboard, path: Path) -> TierLetters:
     """The letters of all pairs within a dataset and measure, as `harness compare` computes them without
-    options. If there are more than `MOST` values, the comparison takes too long for a page, and the note says
-    so."""
+    options. More than `MOST` values take too long for a page, and the note says so."""
     kept = [row for row in board.rows if row.status == "ok" and located(board, row, "per_query") is not None]
     values = sum(measure.queries or 0 for row in kept for measure in row.measures.values())
     if values > MOST:

@@ -58,8 +58,7 @@ def values_of_both(board: Leaderboard, first: Row, second: Row, label: str) -> d
 
 
 def differing(values: Mapping[str, tuple[float, float]]) -> list[Difference]:
-    """The queries on which two rows differ, the largest difference first. Equal differences are in the order
-    of the file."""
+    """The queries on which two rows differ, the largest difference first, equal ones in the file's order."""
     differences = [Difference(name, a, b) for name, (a, b) in values.items() if a != b]
     return sorted(differences, key=lambda item: -abs(item.size))
 
@@ -67,8 +66,7 @@ def differing(values: Mapping[str, tuple[float, float]]) -> list[Difference]:
 def failing(
     board: Leaderboard, row: Row, label: str, grouped: Mapping[tuple[str, str], Sequence[str]]
 ) -> list[Group]:
-    """The queries that score 0, in groups: first all queries, then each group of queries, the group that
-    fails most often first."""
+    """The queries that score 0, in groups: first all, then each group of queries, the worst first."""
     row_values = _values(board, row, label)
     values = row_values.values(label)
     assert values is not None

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from harness.collection.composed_texts import View, kept
-from harness.types import Addition, Edit
-
-if TYPE_CHECKING:
-    from harness.types import Ints
+from harness.types import Addition, Edit, Ints
 
 
 class Piece(NamedTuple):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness import steps as kinds
 from harness.collection.composed_texts import View
@@ -21,12 +22,7 @@ from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import Dataset, Row
 from harness.store.artifacts import Store
 from harness.store.manifest import Corrupt
-from harness.types import PARTS, Hits, Unit
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from harness.types import Ints
+from harness.types import PARTS, Hits, Ints, Unit
 
 
 class Variant(NamedTuple):
@@ -55,8 +51,7 @@ class Material:
 
     @cached_property
     def _judged(self) -> tuple[NDArray[Any], dict[str, int], Ints]:
-        """The order that sorts the judgements by query, the code of each query, and the position of every
-        judged passage."""
+        """The order of the judgements by query, each query's code, and every judged passage's position."""
         order = np.argsort(self._judgements.query, kind="stable")
         codes = {name: code for code, name in enumerate(self._judgements.query_ids)}
         positions = self.corpus.positions(self._judgements.passage_ids)
@@ -65,8 +60,7 @@ class Material:
         return order, codes, positions
 
     def grades(self, query: str, unit: Unit) -> dict[str, int]:
-        """The grades of a query's judged passages by id. For documents, the grade is the highest one of the
-        document's passages."""
+        """The grades of a query's judged passages by id. A document has its passages' highest grade."""
         order, codes, positions = self._judged
         code = codes.get(query)
         if code is None:
@@ -85,8 +79,7 @@ class Material:
         return best
 
     def judged_share(self, hits: Hits, first: int) -> float | None:
-        """The share of judged hits among the `first` hits of all judged queries; None if there are no
-        hits."""
+        """The share of judged hits among the `first` hits of all judged queries; None without hits."""
         _, _, positions = self._judged
         numbers = np.array([self.number.get(name, -1) for name in self._judgements.query_ids], np.int64)
         query, at = numbers[self._judgements.query], positions[self._judgements.passage]
@@ -119,8 +112,7 @@ class Material:
         return np.array([known[name] for name in ids], np.int64)
 
     def texts(self, positions: Ints, variant: Variant) -> list[tuple[Piece, ...]]:
-        """The texts at these positions as a system with this variant read them, in pieces that show what
-        context added."""
+        """The texts here as a system with this variant read them, in pieces that show what context added."""
         if variant not in self._views:
             stages = [Additions(self.store.read(step).folder) for step in variant.stages]
             self._views[variant] = View(self.corpus, stages, variant.unit)

@@ -29,8 +29,7 @@ WRITTEN_AT_ONCE = 4096  # how many passages are written at once
 
 
 class Stage(NamedTuple):
-    """One stage of a chain: its name with parameters, and the passage after it. The additions of this stage
-    are marked."""
+    """One stage of a chain: its name with parameters, and the passage after it. Its additions are marked."""
 
     name: str
     pieces: tuple[Piece, ...]
@@ -117,8 +116,7 @@ def _lines(corpus: Corpus, view: View) -> Iterator[bytes]:
 
 
 def file_names(contexts: Sequence[Chain]) -> list[str]:
-    """A file name for each chain, made of its methods. Chains with the same methods also have their key in
-    the name."""
+    """A file name for each chain, made of its methods. Chains with the same methods have their key too."""
     plain = ["+".join(_slug(name.partition(" ")[0]) for name in chain.names) for chain in contexts]
     keys = [chain.steps[-1].partition("-")[2][:8] for chain in contexts]
     return [

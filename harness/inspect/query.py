@@ -147,8 +147,7 @@ class Inspected:
 def opened(
     board: Leaderboard, dataset: Dataset, rows: Sequence[Row], store: Store, queries: Collection[str]
 ) -> Inspected:
-    """Opens a dataset for these rows and queries, as far as the data are available. The notes list what is
-    missing."""
+    """Opens a dataset for these rows and queries, as far as possible. The notes list what is missing."""
     material_or_reason = material.opened(board, dataset, store)
     at_hand = material_or_reason if isinstance(material_or_reason, Material) else None
     notes = [] if at_hand else [str(material_or_reason)]

@@ -57,8 +57,7 @@ def compared(
 def of(
     material: Material, names: Iterable[str], rankings: Rankings | None, language: str | None
 ) -> dict[tuple[str, str], list[str]]:
-    """The queries of each group, by its kind and name. Ranks of positives need `rankings`, the first
-    system's."""
+    """The queries of each group, by its kind and name. Ranks of positives need `rankings`."""
     known = [name for name in names if name in material.number]
     texts = {name: material.queries.texts[material.number[name]] for name in known}
     unit = "characters" if language in UNSPACED else "words"

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from harness.inspect.lists import Difference, Group
 from harness.inspect.marks import Piece, text_of
@@ -11,11 +16,6 @@ from harness.inspect.material import Variant
 from harness.inspect.passage import Stage
 from harness.inspect.query import Hit, Inspected, QueryView, Ranking
 from harness.inspect.query_groups import Compared
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
 LONGEST = 600  # how many characters of a text are shown
 READ = 3  # how many hits of each system show their text, besides relevant ones
@@ -28,8 +28,7 @@ NAMED = 5  # how many ids of a group, or positives, are named
 
 
 def safe(text: str) -> str:
-    """The text with control characters and direction overrides written out, so that it cannot control the
-    terminal."""
+    """The text with control characters and direction overrides written out, to be harmless."""
     return "".join(
         character if character == "\n" or character.isprintable() else repr(character)[1:-1]
         for character in text.replace("\t", " ")
@@ -44,8 +43,6 @@ def cut(text: str, longest: int = LONGEST) -> str:
 
 def show_query(console: Console, view: QueryView, inspected: Inspected) -> None:
     """Prints one query: its text, the rankings side by side, the ranks of the positives, and the texts."""
-    from rich.text import Text
-
     heading = f"{view.dataset} · query {view.id}"
     console.rule(Text(safe(heading), "bold"), align="left")
     if view.text is not None:
@@ -92,9 +89,6 @@ def _side_by_side(rankings: Sequence[Ranking], width: int, judged: bool) -> list
 
 
 def _column(ranking: Ranking, judged: bool) -> _Column:
-    from rich.cells import cell_len
-    from rich.text import Text
-
     hits = [_hit(hit, judged) for hit in ranking.hits]
     positives = _positives(ranking) if judged else Text()
     lines = [hit.plain for hit in hits] + positives.plain.split("\n")
@@ -110,9 +104,6 @@ def _name_lines(system: str) -> list[str]:
 
 
 def _table(columns: Sequence[_Column], labels: Sequence[str]) -> Table:
-    from rich.table import Table
-    from rich.text import Text
-
     width = RANK + sum(GAP + column.width for column in columns)  # even if the terminal is narrower
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, GAP, 0, 0), width=width)
     table.add_column("rank", justify="right", style="dim", no_wrap=True, width=RANK)
@@ -137,8 +128,6 @@ def _value(label: str, value: float) -> str:
 
 
 def _hit(hit: Hit, judged: bool) -> Text:
-    from rich.text import Text
-
     text = Text(f"{mark(hit.grade)} " if judged else "", "green" if (hit.grade or 0) > 0 else "dim")
     text.append(safe(hit.id), "bold" if (hit.grade or 0) > 0 else "")
     return text.append(f"  {hit.score:.6g}", "dim")
@@ -151,8 +140,6 @@ def mark(grade: int | None) -> str:
 
 
 def _positives(ranking: Ranking) -> Text:
-    from rich.text import Text
-
     unit = ranking.unit
     if not ranking.positives:
         return Text(f"no relevant {unit} is known", "dim")
@@ -168,8 +155,6 @@ def _positives(ranking: Ranking) -> Text:
 def _texts(console: Console, view: QueryView, inspected: Inspected) -> None:
     """Prints the texts of relevant passages and of the first hits, as each system that ranks them read them.
     Equal texts are printed once."""
-    from rich.text import Text
-
     shown: dict[tuple[str, str], tuple[int | None, list[str], tuple[Piece, ...]]] = {}
     for ranking in view.rankings:
         variant = ranking.variant or Variant((), ranking.unit)
@@ -193,8 +178,6 @@ def _texts(console: Console, view: QueryView, inspected: Inspected) -> None:
 
 def marked(pieces: Sequence[Piece]) -> Text:
     """A text with the additions of context between ⟦ and ⟧, cut to `LONGEST` characters."""
-    from rich.text import Text
-
     text, left, length = Text(), LONGEST, len(text_of(pieces))
     for piece in pieces:
         shown = safe(piece.text[:left])
@@ -207,8 +190,6 @@ def marked(pieces: Sequence[Piece]) -> Text:
 
 def show_stages(console: Console, stages: Sequence[Stage]) -> None:
     """Prints a passage before any context, then after each stage with the additions of that stage marked."""
-    from rich.text import Text
-
     before = stages[0].text
     for stage in stages:
         same = stage is not stages[0] and stage.text == before
@@ -226,11 +207,7 @@ def differences(
     texts: Mapping[str, str],
     compared: Sequence[Compared],
 ) -> list[object]:
-    """What two systems differ on: how often each is better, the queries with their texts, and the groups of
-    queries."""
-    from rich.table import Table
-    from rich.text import Text
-
+    """What two systems differ on: how often each is better, the queries with their texts, and the groups."""
     better = sum(item.size > 0 for item in differing)
     summary = (
         f"{label}: {names[0]} is better on {better:,} queries, {names[1]} on {len(differing) - better:,}"
@@ -252,9 +229,6 @@ def differences(
 
 
 def _compared(compared: Sequence[Compared], names: tuple[str, str]) -> Table:
-    from rich.table import Table
-    from rich.text import Text
-
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("queries by", "group"):
         table.add_column(heading, overflow="fold")
@@ -275,9 +249,6 @@ def groups(
     failing: Sequence[Group], system: str, label: str, top: int, texts: Mapping[str, str]
 ) -> list[object]:
     """The groups of queries with the share that fails, and the first failed queries with their texts."""
-    from rich.table import Table
-    from rich.text import Text
-
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("queries", overflow="fold")
     table.add_column("score 0", justify="right", no_wrap=True)

@@ -126,8 +126,7 @@ def read_if_any(folder: Path) -> Leaderboard | None:
 
 
 def decoded(data: JSON, where: str) -> Board:
-    """A leaderboard from parsed JSON. Raises HarnessError for content that is not a leaderboard; its message
-    begins with `where`."""
+    """A leaderboard from parsed JSON. Raises HarnessError, beginning with `where`, if it is none."""
     try:
         board = msgspec.convert(data, Board)
     except msgspec.ValidationError as error:
@@ -138,8 +137,7 @@ def decoded(data: JSON, where: str) -> Board:
 
 
 def _explained(message: str) -> str:
-    """msgspec's message in the words of JSON, after the place of the error: `rows[3].cost.seconds: expected
-    ...`."""
+    """msgspec's message in words of JSON, after the error's place: `rows[3].cost.seconds: expected ...`."""
     text, _, place = message.rpartition(" - at `$")
     text = text or message
     place = place.removesuffix("`").removeprefix(".")

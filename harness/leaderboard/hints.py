@@ -90,8 +90,7 @@ def _write(out: Path, suites: Iterable[Path], stores: Iterable[Path], datasets: 
 
 
 def _form(spec: DatasetSpec, out: Path) -> JSON:
-    """A dataset as a suite writes it. Parameters with paths are written relative to `out`, all others as they
-    were given."""
+    """A dataset as a suite writes it. Paths in parameters are written relative to `out`."""
     values = {}
     for name, written in spec.chosen.as_written.items():
         value = getattr(spec.chosen.params, name, None)

@@ -62,8 +62,7 @@ def changes(before: Leaderboard, after: Leaderboard) -> list[str]:
 
 
 def _lasting(board: Board) -> Board:
-    """The leaderboard without cost and environment: the part that is the same for two runs of a suite on the
-    same data."""
+    """The leaderboard without cost and environment: what two runs of a suite on the same data share."""
     rows = tuple(structs.replace(row, cost=Cost()) for row in board.rows)
     return structs.replace(board, rows=rows, environment=Environment())
 
@@ -83,8 +82,7 @@ def _differences(old: Row, new: Row) -> Iterator[str]:
 
 def parameters(old: Provenance, new: Provenance, versions: bool = False) -> Iterator[str]:
     """The parameters and versions in which two rows differ, step by step. If the rows have different methods,
-    only the methods are named. With `versions`, also the versions of libraries, and the methods whose sources
-    were edited."""
+    only the methods are named. With `versions`, also libraries' versions and edited methods."""
     methods = [[(step.step, step.name) for step in provenance.steps] for provenance in (old, new)]
     if methods[0] != methods[1]:
         if old.steps and new.steps:
@@ -113,8 +111,7 @@ def _is_missing(value: JSON) -> bool:
 
 
 def _methods(old: list[tuple[str, str]], new: list[tuple[str, str]]) -> Iterator[str]:
-    """The steps that only one of two rows has: `without` for those of the old row, `with` for those of the
-    new one."""
+    """The steps that only one of two rows has: `without` for the old row's, `with` for the new one's."""
     for word, here, elsewhere in (("without", old, new), ("with", new, old)):
         left = list(elsewhere)
         for step in here:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from harness.collection import qrels_files
 from harness.collection.corpus import Corpus
@@ -25,9 +25,6 @@ from harness.scoring import ranking, run_files
 from harness.scoring.run_files import Run
 from harness.store import disk
 from harness.types import Hits, Unit
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 JUDGEMENTS = "judgements"  # the key, in a row's `files`, of judgements that are kept beside the leaderboard
 
@@ -66,8 +63,7 @@ class Ids(Corpus):
 
 
 def judgements_in(path: Path) -> tuple[Judgements, str]:
-    """The judgements of a file, and their digest. The digest is the same whichever plugin reads these
-    judgements."""
+    """The judgements of a file, and their digest. The digest is the same whichever plugin reads them."""
     with disk.explaining(Path("the folder of temporary files")), tempfile.TemporaryDirectory() as name:
         write_judgements(qrels_files.read_qrels(path), Path(name))
         digest = keys.key({JUDGEMENTS_FILE: disk.sha256(Path(name, JUDGEMENTS_FILE))})
@@ -75,8 +71,7 @@ def judgements_in(path: Path) -> tuple[Judgements, str]:
 
 
 def opened(judgements: Judgements, digest: str, ranked: Iterable[str]) -> Opened:
-    """A dataset to score runs on: the judged queries, with all judged passages and the passages in
-    `ranked`."""
+    """A dataset to score runs on: the judged queries, with all judged passages and those in `ranked`."""
     corpus = Ids([*judgements.passage_ids, *ranked])
     count = len(judgements.query_ids)
     nothing: list[list[str]] = [[] for _ in range(count)]

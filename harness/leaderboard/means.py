@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import structs
+from numpy.typing import NDArray
 
 from harness.findings import Finding
 from harness.leaderboard import per_query
@@ -16,9 +16,6 @@ from harness.leaderboard.per_query import PARTS, PerQuery
 from harness.leaderboard.text_tables import Table
 from harness.scoring import bootstrap, seeds
 from harness.scoring.measures.names import is_sum
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 # how far a row's number may be from its queries' mean: a sum is farther off
 APART = 1e-5
@@ -98,8 +95,7 @@ def _over_datasets(label: str, rows: Sequence[Row], values: Sequence[PerQuery | 
 
 
 def _columns(label: str, row_values: PerQuery | None) -> NDArray[np.float64] | None:
-    """float64[Q, 2]: the numerator and the denominator that each query adds to the measure; None if no values
-    are kept."""
+    """float64[Q, 2]: the numerator and the denominator of each query; None if no values are kept."""
     if row_values is None:
         return None
     parts = [row_values.columns.get(label + part) for part in PARTS]
@@ -112,8 +108,7 @@ def _columns(label: str, row_values: PerQuery | None) -> NDArray[np.float64] | N
 
 
 def _ratio(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """float64[R]: the first column of `sums` (float64[R, 2]) divided by the second, 0 where the second is
-    0."""
+    """float64[R]: the first column of `sums` (float64[R, 2]) by the second, 0 where that is 0."""
     part, whole = sums[:, 0], sums[:, 1]
     return np.divide(part, whole, out=np.zeros(len(sums)), where=whole != 0)
 

@@ -162,8 +162,7 @@ def _renamed(path: str, old: str, new: str) -> str:
 
 
 def _once(rows: Sequence[_ChosenRow], notes: list[str]) -> tuple[list[_ChosenRow], list[str]]:
-    """Each row once, ordered by dataset; and the problems of rows that have one name and different
-    content."""
+    """Each row once, by dataset; and the problems of rows of one name and different content."""
     rows_by_key: dict[tuple[str, ...], _ChosenRow] = {}
     problems = []
     for new in rows:
@@ -285,8 +284,7 @@ def _analyses(sources: Sequence[Source], notes: list[str]) -> tuple[Finding, ...
 
 
 def _blocks(sources: Sequence[Source]) -> list[Dataset]:
-    """Each dataset once, from the first leaderboard that could read its data, or else from the first that
-    names it."""
+    """Each dataset once, from the first leaderboard that read its data, else from the first that names it."""
     blocks: dict[str, Dataset] = {}
     for source in sources:
         for dataset in source.board.data.datasets:

@@ -19,8 +19,7 @@ Digits: TypeAlias = Annotated[int, Meta(ge=0, le=30)]
 
 
 class Source(Struct, frozen=True):
-    """The table of a paper that prints a number, the number as printed, and how many digits of the mean this
-    gives."""
+    """The table of a paper that prints a number, the number as printed, and how many digits this gives."""
 
     url: str
     table: int
@@ -126,7 +125,7 @@ class ContextCost(Struct, frozen=True):
     words_per_second: Number
 
 
-class ServiceCost(Struct, frozen=True):
+class ServiceCost(Struct, frozen=True, omit_defaults=True):
     """What a row's own steps requested from services. The price of `unsure` requests is unknown; each counts
     with the most that it may have cost."""
 
@@ -137,6 +136,7 @@ class ServiceCost(Struct, frozen=True):
     money: Number
     kept: Count  # answers that came from the store
     retries: dict[str, Count]  # by reason
+    cached_tokens: Count = 0  # of the input tokens: those that the services had in their caches
 
 
 class Cost(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -219,8 +219,7 @@ def published_row(
 
 
 class AverageRow(Struct, frozen=True):
-    """The means of one system over a group of datasets. `queries` of a measure counts the queries of all
-    datasets."""
+    """The means of a system over a group of datasets. `queries` of a measure counts those of all datasets."""
 
     system: str
     origin: Origin
@@ -318,8 +317,7 @@ class Environment(
 
 
 class Board(Struct, frozen=True, kw_only=True):
-    """A leaderboard. The same inputs give the same leaderboard, apart from `environment` and the rows'
-    `cost`."""
+    """A leaderboard. The same inputs give the same one, apart from `environment` and the rows' `cost`."""
 
     schema: str
     name: str

@@ -22,8 +22,7 @@ class Overall(NamedTuple):
 
 def overall(board: Leaderboard, label: str) -> list[Overall]:
     """The systems of a column. Systems with a row on every dataset come first, the best mean first; only they
-    are ranked, so that their ranks can be averaged. The other systems follow in the order of the
-    leaderboard."""
+    are ranked, so that their ranks can be averaged. The others follow in the leaderboard's order."""
     splits = {item.name: item.split for item in board.data.datasets}
     by_system: dict[str, dict[str, float]] = {}
     for row in board.rows:
@@ -46,8 +45,7 @@ def overall(board: Leaderboard, label: str) -> list[Overall]:
 
 
 def tables(board: Leaderboard) -> list[Table]:
-    """One table for each column that two or more datasets have: the mean on each dataset, with the rank in
-    brackets."""
+    """A table for each column of two or more datasets: the mean on each, with the rank in brackets."""
     shown = []
     for label in board.columns:
         lines = overall(board, label)

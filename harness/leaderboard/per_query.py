@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
+from numpy.typing import NDArray
 
 from harness.errors import HarnessError
 from harness.leaderboard import cited_files
@@ -17,11 +18,7 @@ from harness.leaderboard.model import Row
 from harness.problems import shown_path
 from harness.scoring import score
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Values = NDArray[np.float64]
-
+Values = NDArray[np.float64]
 PARTS = (" numerator", " denominator")  # the two columns of a measure whose mean is a ratio of sums
 
 

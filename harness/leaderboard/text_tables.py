@@ -101,8 +101,7 @@ def _legend(shown: Sequence[Table]) -> list[str]:
 
 
 def of_tables(shown: Sequence[Table], form: str) -> str:
-    """The tables as `table`, `markdown`, `csv` or `json`. In `csv` and `json`, each record has the title of
-    its table."""
+    """The tables as `table`, `markdown`, `csv` or `json`. In `csv` and `json`, records name their table."""
     if form in ("csv", "json"):
         records = [
             {"table": table.title, **dict(zip(table.head, row, strict=True))}
@@ -153,8 +152,7 @@ def plain(table: Table, width: int | None = None) -> str:
 
 
 def _parts(table: Table, width: int) -> list[Table]:
-    """The table split into tables that fit the width. A column that is too wide by itself gets a table of its
-    own."""
+    """The table split into tables that fit the width. A too wide column gets a table of its own."""
     columns = list(zip(table.head, *table.rows, strict=True))
     widths = [max(map(_width, column)) + 2 for column in columns]
     groups: list[list[int]] = [[]]
@@ -192,8 +190,7 @@ def failures(board: Leaderboard) -> list[str]:
 
 
 def flagged(board: Leaderboard) -> list[str]:
-    """One line for each flag, with the rows that have it. If there are many rows, only the first ones are
-    named."""
+    """One line for each flag, with the rows that have it. Of many rows, only the first are named."""
     rows: dict[str, list[str]] = {}
     for row in board.rows:
         for flag in row.notes:
@@ -255,8 +252,7 @@ def _cell(measure: Measure | None, best: float | None, intervals: bool) -> str:
 
 
 def shown_name(row: Row, split: str) -> str:
-    """The row's system. A row that was not run also shows its origin, and its split if that differs from
-    `split`."""
+    """The row's system. If it was not run, also its origin, and its split if that differs from `split`."""
     if row.origin == "run":
         return row.system
     return f"{row.system} ({row.origin}{'' if row.split == split else f', {row.split}'})"

@@ -24,8 +24,7 @@ class Uncapturable(Exception):
 
 
 class Captured(NamedTuple):
-    """A captured function: enough to make it again in another process. Equal functions have equal
-    captures."""
+    """A captured function: enough to make it again elsewhere. Equal functions have equal captures."""
 
     name: str
     source: str  # source of all functions, each after the functions that it uses

@@ -8,7 +8,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from harness.execution.progress import Silent
+from harness.execution.progress import Reporter
 
 if TYPE_CHECKING:
     from harness.plan.graph import Step
@@ -23,7 +23,7 @@ def in_notebook() -> bool:
     return current is not None and hasattr(current, "kernel")
 
 
-class Cell(Silent):
+class Cell(Reporter):
     """A progress bar for all steps, with the running steps and notes below it. At the end of the run only the
     notes stay."""
 

@@ -13,16 +13,17 @@ from harness.steps.analyse import Analyse, Analysed, Reporting, Trained
 from harness.steps.augment import Augment
 from harness.steps.combine import Combine
 from harness.steps.index import Index
-from harness.steps.record import Model, Ref, keyed, method_of
+from harness.steps.record import Method, Model, Ref, keyed, method_of
 from harness.steps.rerank import Rerank
 from harness.steps.results import Hits
+from harness.steps.search import Search
 from harness.steps.train import Train
 from harness.steps.validate import Validate
+from harness.types import JSON
 
 
 def steps(plan: Plan, rows: Sequence[Row], columns: Sequence[Column]) -> Iterator[Step]:
-    """The steps of the analyses: one for each analysis and dataset. `rows` are the rows with hits in the
-    store."""
+    """The steps of the analyses: one for each and each dataset. `rows` are those with hits in the store."""
     graph = Graph(plan.steps)
     for name, collection in plan.collections.items():
         rows_here = [row for row in rows if row.dataset == name and row.hits is not None]
@@ -66,7 +67,11 @@ def _system(plan: Plan, row: Row) -> Analysed:
         (id, step.record) for id, step in plan.steps.items()
         if id in ancestors and isinstance(step.record, Augment | Index)
     ]  # fmt: skip
-    indexes = [step for _, step in preparing if isinstance(step, Index)]
+    searched = {  # not the indexes that other indexes are made from
+        name for id in ancestors for name in plan.steps[id].inputs
+        if not isinstance(plan.steps[id].record, Index)
+    }  # fmt: skip
+    indexes = [step for id, step in preparing if isinstance(step, Index) and id in searched]
     hits: Ref[Hits] = Ref(row.hits)
     return Analysed(
         name=row.system,
@@ -77,6 +82,7 @@ def _system(plan: Plan, row: Row) -> Analysed:
         retriever=keys.key(keyed(indexes[0].method)) if len(indexes) == 1 else None,
         reporting=tuple(Reporting(step.kind, step.method.name, id) for id, step in preparing),
         combine=record if isinstance(record, Combine) else None,
+        search=_params(record.method) if isinstance(record, Search) and record.rewritten is None else None,
         reranks=any(isinstance(plan.steps[id].record, Rerank) for id in ancestors),
         trained=_trained(plan, row.hits),
     )
@@ -98,8 +104,12 @@ def _trained(plan: Plan, hits: str) -> Trained | None:
         record = plan.steps[record.checkpoints[0].step].record
     assert isinstance(record, Train)
     method = record.method
-    params = {**method.params, **{bound.parameter: keyed(bound.value) for bound in method.bound}}
+    params = _params(method)
     settings = {
         "seed": record.seed, "draw": record.draw, "share": record.share, "queries": record.queries
     }  # fmt: skip
     return Trained(method.name, params, settings, record.take)
+
+
+def _params(method: Method) -> dict[str, JSON]:
+    return {**method.params, **{bound.parameter: keyed(bound.value) for bound in method.bound}}

@@ -96,8 +96,7 @@ def alone(spec: DatasetSpec) -> Suite:
 
 
 def rehearse(context: Context, chosen: Chosen, values: Any, facts: Facts | None = None) -> None:
-    """Try the calls of another author's plugin in a child process. Raises Broken if they would end or hang
-    this process."""
+    """Try the calls of another author's plugin in a child process. Raises Broken if they end or hang it."""
     with context.guarded(chosen):
         plugin = chosen.entry.plugin
         sources = keys.sources(plugin.module, plugin.distribution)
@@ -129,8 +128,7 @@ def of_index(context: Context, collection: Collection, method: Resolved, unit: U
 
 
 def _values(context: Context, collection: Collection, chosen: Chosen, unit: Unit) -> tuple[Any, list[Need]]:
-    """The method's parameters with every `auto` and every made model replaced, and the needs that are missing
-    here."""
+    """The method's parameters with every `auto` and every made model replaced, and the missing needs."""
     given = made_models.replaced(
         chosen.params, lambda reference: context.model_of(context, reference, chosen.place)
     )

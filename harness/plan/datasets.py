@@ -60,8 +60,7 @@ def _inputs(context: Context, spec: DatasetSpec, source: Source) -> dict[Part, I
 
 
 def _made(context: Context, spec: DatasetSpec, base: Collection) -> Collection:
-    """The collection that the stages of `spec` make of `base`. It has no parts if a stage cannot be
-    planned."""
+    """The collection that the stages of `spec` make of `base`. It has no parts if a stage fails."""
     if base.parts is None or not spec.make:
         return base
     path, begun = ("datasets", spec.name), context.memo.begun
@@ -166,8 +165,7 @@ def split_of(context: Context, on: tuple[str, str], place: Place, path: Keys, ad
 
 
 def refuse_scored(context: Context) -> None:
-    """Notes a problem for each split that is tuned or trained on and scored. Called once all datasets are
-    planned."""
+    """Notes a problem for each split that is tuned or trained on and scored. Called after planning them."""
     for unscored in context.memo.unscored:
         with contextlib.suppress(Broken):
             _refuse_scored(context, unscored)

@@ -12,9 +12,15 @@ from harness.steps.texts import Texts
 from harness.suite import Chosen
 
 
-def step(graph: Graph, collection: Collection, method: Resolved, texts: Texts) -> Ref[results.Index]:
+def step(
+    graph: Graph,
+    collection: Collection,
+    method: Resolved,
+    texts: Texts,
+    source: Ref[results.Index] | None = None,
+) -> Ref[results.Index]:
     """The index of a method whose key has no parameter that only searching reads."""
-    record = Index(method=method.method, texts=texts)
+    record = Index(method=method.method, texts=texts, source=source)
     index_bytes = plugin_calls.index_bytes(method.chosen.entry.record, method.values)
     name = subject(graph, method.chosen, texts)
     return graph.add(record, collection.spec.name, name, method.needs, index_bytes)

@@ -67,8 +67,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _users(plan: Plan, needs: Sequence[Need]) -> dict[Need, _Users]:
-    """The users of each need: a dataset, or the systems that have the need themselves and not only through a
-    system in their `of`."""
+    """The users of each need: a dataset, or the systems with the need, not only through their `of`."""
     steps_by_need: dict[Need, list[Step]] = {need: [] for need in needs}
     for step in plan.steps.values():
         inherited = {need for other in step.inputs for need in plan.steps[other].needs}

@@ -129,6 +129,15 @@ def index_bytes(record: Any, values: Any) -> IndexBytes | None:
     return answer
 
 
+def derived_from(record: Any, values: Any) -> Any:
+    """The parameters of the index that a method's index is made from; None if it is made of the texts."""
+    stated = getattr(record, "derived_from", None)
+    answer = stated(values) if stated is not None else None
+    if answer is not None:
+        check_is(answer, record.params, "derived_from")
+    return answer
+
+
 def feedback(record: Any, values: Any) -> int:
     """How many hits of each query a rewriter reads."""
     hits = record.feedback(values)

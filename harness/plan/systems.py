@@ -70,8 +70,15 @@ def _texts(context: Context, collection: Collection, chosen: Sequence[Chosen], u
 
 
 def _index(context: Context, collection: Collection, method: Resolved, texts: Texts) -> Ref[results.Index]:
-    indexing = of_index(context, collection, method, texts.unit)
-    return index.step(context.graph, collection, indexing, texts)
+    indexing, source, values = of_index(context, collection, method, texts.unit), None, method.values
+    with context.guarded(method.chosen):
+        fuller = plugin_calls.derived_from(method.chosen.entry.record, values)
+    if fuller is not None:
+        written = method.chosen.as_written.items()
+        same = {name: item for name, item in written if getattr(fuller, name) == getattr(values, name)}
+        chosen = method.chosen._replace(as_written=same)
+        source = _index(context, collection, method._replace(chosen=chosen, values=fuller), texts)
+    return index.step(context.graph, collection, indexing, texts, source)
 
 
 def _retrieved(context: Context, collection: Collection, system: System, chosen: Chosen) -> Output:

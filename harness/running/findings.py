@@ -27,8 +27,7 @@ PART = (
 def of_analyses(
     planned: Plan, steps: Sequence[Step], failures: Mapping[str, Failure], store: Store
 ) -> tuple[Finding, ...]:
-    """The findings of the steps of analyses. An analysis that failed has a finding that says so. Raises
-    Corrupt."""
+    """The findings of the steps of analyses. That of a failed analysis says so. Raises Corrupt."""
     entries: list[JSON] = []
     names: dict[str, set[str]] = {}  # analysis -> names of its findings
     for step in steps:

@@ -49,16 +49,14 @@ class Prepared(NamedTuple):
 
     @property
     def needs(self) -> list[Need]:
-        """The needs of the selected rows' datasets and of the analyses. Artifacts in the store are not
-        considered."""
+        """The needs of the selected rows' datasets and of the analyses. The store is not considered."""
         names = dict.fromkeys(row.dataset for row in self.plan.rows if row.selected)
         needs = [need for name in names for need in self.plan.collections[name].needs]
         return needs + [need for analysis in self.plan.analyses for need in analysis.needs]
 
 
 def default_folder(suite: Suite) -> Path:
-    """The folder of a suite's leaderboard: the folder of the suite, or for a trial the folder `trial`
-    there."""
+    """The folder of a suite's leaderboard: the suite's folder, or for a trial `trial` there."""
     return suite.path.parent / TRIAL if suite.changes.limits else suite.path.parent
 
 
@@ -115,8 +113,7 @@ def _scoring(suite: Suite, catalogue: Catalogue, documents: bool) -> Scoring:
 
 
 def refusals(prepared: Prepared, store: Store) -> list[str]:
-    """The needs that are missing here, in lines. A run is refused while there are any. Steps that are in the
-    store already need nothing."""
+    """The needs that are missing here, in lines. They refuse a run. Steps in the store need nothing."""
     needs = [*missing_needs(prepared.plan.steps, store, prepared.targets), *prepared.needs]
     return described(prepared.plan, needs) if needs else []
 

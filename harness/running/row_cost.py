@@ -10,7 +10,7 @@ import numpy as np
 from harness.leaderboard.model import ContextCost, Cost, Latency, ServiceCost
 from harness.plan.graph import Step
 from harness.running.provenance import Lineage
-from harness.steps import Augment, Combine, Rerank, Rewrite, Search, Train
+from harness.steps import Augment, Combine, Index, Rerank, Rewrite, Search, Train
 from harness.store.artifacts import Store
 from harness.types import JSON
 
@@ -23,6 +23,7 @@ def cost(lineage: Lineage, store: Store) -> Cost:
     costs = {step.id: store.read(step.id, trust=True).cost for step in lineage.own}
     kinds = [(step.record.counts_as, costs[step.id]) for step in lineage.own]
     methods = [(kind, spent) for kind, spent in kinds if kind is not None]
+    searched = {id for step in lineage.own if not isinstance(step.record, Index) for id in step.inputs}
     compiling = sum(spent.get("compile_seconds", 0) for _, spent in methods)
     contexts = {
         step.record.method.name: _context(costs[step.id])
@@ -42,7 +43,12 @@ def cost(lineage: Lineage, store: Store) -> Cost:
         cpu_seconds=round(sum(spent["cpu_seconds"] for _, spent in methods), 3),
         energy_joules=joules(spent for _, spent in methods),
         peak_mb=max(spent["peak_mb"] for _, spent in methods),
-        bytes=sum(spent["bytes"] for _, spent in methods),
+        bytes=sum(  # without the indexes that smaller ones were made from
+            costs[step.id]["bytes"]
+            for step in lineage.own
+            if step.record.counts_as is not None
+            and (step.id in searched or not isinstance(step.record, Index))
+        ),
         compile_seconds=round(compiling, 3) if compiling else None,
         tuning_seconds=round(sum(tuning), 3) if tuning else None,
         training_seconds=round(sum(spent["seconds"] for spent in making), 3) if making else None,
@@ -78,8 +84,8 @@ def _services(spent: Sequence[JSON]) -> ServiceCost:
     for item in spent:
         retries.update(item["retries"])
     counts = {
-        name: sum(item[name] for item in spent)
-        for name in ("requests", "unsure", "input_tokens", "output_tokens", "kept")
+        name: sum(item.get(name, 0) for item in spent)
+        for name in ("requests", "unsure", "input_tokens", "cached_tokens", "output_tokens", "kept")
     }
     money = round(sum(item["money"] for item in spent), 6)
     return ServiceCost(**counts, money=money, retries=dict(sorted(retries.items())))

@@ -228,9 +228,8 @@ def _unkeyed(method: Method, reason: str) -> str:
 
 
 def _scored_row(row: Row, context: _Context, collected: Opened, before: model.Row | None) -> model.Row:
-    """The row with all its numbers. Its run and per-query values are written to files. `before` is the same
-    row of the earlier leaderboard; its run is kept if the fingerprint is the same and the file is
-    unchanged."""
+    """The row with all its numbers. Writes its run and per-query values. `before` is the same row of the
+    earlier leaderboard; its run is kept if the fingerprint is the same and the file is unchanged."""
     assert row.hits is not None
     plan, store, out = context.plan, context.store, context.out
     behind = provenance.lineage(row, plan)

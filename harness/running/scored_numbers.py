@@ -39,8 +39,7 @@ def scored(
     below: bounds.Below | None = None,
 ) -> tuple[Numbers, bytes]:
     """The numbers of canonical hits, and the bytes of their per-query file. `labels` are the labels of
-    `harness.scoring.answers`, if they are known already; `below` holds the hits that a re-ranker was
-    given."""
+    `harness.scoring.answers`, if they are known; `below` holds the hits that a re-ranker was given."""
     by_answers = scoring.by_answers and hits.unit == "passage"
     rules = Rules(depth=scoring.depth, by_answers=scoring.by_answers)
     columns = scoring.of_unit(hits.unit)

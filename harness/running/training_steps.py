@@ -31,8 +31,7 @@ def lines(plan: Plan, store: Store) -> Iterator[str]:
 
 
 def steps_of(spec: ModelSpec, queries: int, positives: int) -> int:
-    """The number of steps of a model's training on so many queries and positives; 0 if its trainer does not
-    say."""
+    """The steps of a model's training on so many queries and positives; 0 if its trainer does not say."""
     record, negatives = spec.train.entry.record, spec.negatives
     if record.steps is None:
         return 0

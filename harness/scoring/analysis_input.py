@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from harness.collection.composed_texts import View
 from harness.collection.corpus import Corpus
@@ -13,10 +13,7 @@ from harness.collection.queries import Queries
 from harness.records import Column, Measure
 from harness.scoring.score import Scores, scores_of
 from harness.steps.rules import Rules
-from harness.types import JSON, Hits, Unit
-
-if TYPE_CHECKING:
-    from harness.types import Floats
+from harness.types import JSON, Floats, Hits, Unit
 
 
 class TrainedModel(NamedTuple):
@@ -44,6 +41,7 @@ class SystemRun:
     vary: Callable[[str, float], Hits] | None  # gives its combiner's hits with another value of a parameter
     # gives its combiner's hits with the best fixed value, if each query has a learned value
     fixed: Callable[[], Hits] | None = None
+    search: Mapping[str, JSON] | None = None  # its retriever's parameters, if it is a retriever alone
     reranks: bool = False  # whether its hits are those of a re-ranker
     trained: TrainedModel | None = None  # of the models that the suite trained for it: the last one
 

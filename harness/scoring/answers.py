@@ -16,9 +16,10 @@ import re
 import sys
 import unicodedata
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.collection.corpus import Corpus
 from harness.collection.judgements import Judged
@@ -26,11 +27,7 @@ from harness.collection.queries import Queries
 from harness.errors import HarnessError
 from harness.types import ANSWER_PATTERN, Hits
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Labels = NDArray[np.int8]
-
+Labels = NDArray[np.int8]
 PASSAGES = 8192  # texts that are held at once
 
 

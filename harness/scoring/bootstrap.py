@@ -13,10 +13,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from harness.scoring.measures.names import Average
 
 RESAMPLES = 2000  # the ends of intervals then vary between seeds by 6 % of a standard error (4 % at 5000)
@@ -93,8 +92,7 @@ def exact(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _counts(stream: np.random.PCG64, resamples: int, queries: int) -> NDArray[np.float64]:
-    """How often each query was drawn in each resample: float64[resamples, Q]. Each resample has Q draws with
-    replacement."""
+    """How often each query was drawn: float64[resamples, Q]. Each resample has Q draws with replacement."""
     draws = resamples * queries
     words = stream.random_raw((draws + 1) // 2).astype("<u8", copy=False).view("<u4")[:draws]
     # the upper half of a 32-bit word times Q is uniform to within Q / 2^32 (Lemire 2019, without rejection)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.errors import ContractError
+from harness.records import Measure
 from harness.scoring import measures, ranking, score
 from harness.scoring.limits import Limits
 from harness.scoring.measures.grades import Ideal, look_up, per_row, places
@@ -16,18 +18,11 @@ from harness.scoring.measures.kernels import gain_of
 from harness.scoring.measures.names import FILL, UNJUDGED, Metric
 from harness.scoring.ranking import Documents
 from harness.scoring.score import Scored, Scores, View
-from harness.types import Hits
+from harness.types import ColumnUnit, Hits, Ints, Unit
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from harness.records import Measure
-    from harness.types import ColumnUnit, Ints, Unit
-
-    Grades = NDArray[np.int32]
-    Values = NDArray[np.float64]
-    Worth = Callable[[Grades], Values]
-
+Grades = NDArray[np.int32]
+Values = NDArray[np.float64]
+Worth = Callable[[Grades], Values]
 CELLS = 1 << 20  # cells of one block of rows, whose new grades are held at once
 AMOUNTS = ("Judged", "NumQ", "NumRel", "NumRet")  # measures of amounts, which have no best value
 
@@ -258,8 +253,7 @@ def _least(metric: Metric) -> int:
 
 
 def _extended(ideal: Ideal, start: int, more: Ints, grade: int) -> Ideal:
-    """The judgements of `len(more)` rows from `start` on, with `more[q]` judgements of `grade` added to each
-    row q."""
+    """The judgements of `len(more)` rows from `start` on, with `more[q]` more of `grade` in each row q."""
     low, high = np.searchsorted(ideal.row, (start, start + len(more)))
     row, known = ideal.row[low:high] - start, ideal.grade[low:high]
     above = known >= grade

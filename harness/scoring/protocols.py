@@ -17,8 +17,7 @@ DOCUMENTS: dict[str, ColumnUnit] = {"document ": "document", "FirstP ": "first"}
 
 
 class Scoring(NamedTuple):
-    """The scoring of a suite: its columns, with canonical names, and the depth at which runs are cut
-    first."""
+    """The scoring of a suite: its columns, with canonical names, and the depth at which runs are cut."""
 
     columns: tuple[Column, ...]
     depth: int
@@ -67,8 +66,7 @@ def of_measures(
 
 
 def of_protocol(name: str, depth: int, catalogue: Catalogue) -> Scoring:
-    """The scoring by a protocol. Raises HarnessError if the suite's depth is below the protocol's depth, at
-    which runs are cut."""
+    """The scoring by a protocol. Raises HarnessError if the suite's depth is below the protocol's."""
     protocol: Protocol = catalogue.find("protocols", name).record
     if depth < protocol.depth:
         what = f"the protocol '{name}' reads {protocol.depth} ranks, but the suite's depth is {depth}"

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.errors import ContractError
-from harness.types import ColumnUnit, Hits
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from harness.types import Floats, Ints
+from harness.types import ColumnUnit, Floats, Hits, Ints
 
 CELLS = 1 << 18  # cells of one block of rows, so that the block's arrays stay in a core's cache
 
@@ -26,8 +22,7 @@ class Documents(NamedTuple):
 
 
 def ranks_of(ids: Sequence[str]) -> NDArray[np.int32]:
-    """The rank of each id, ascending by UTF-8 bytes: int32[N]. Strings are compared by code points, which
-    gives the same order."""
+    """The rank of each id, ascending by UTF-8 bytes: int32[N]. Comparing code points gives the same."""
     ranks = np.empty(len(ids), np.int32)
     ranks[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids), dtype=np.int32)
     return ranks
@@ -134,8 +129,7 @@ def _formed(hits: Hits, queries: int | None, most_columns: int | None) -> Hits:
 
 
 def _check(passages: Ints, scores: Floats, size: int, start: int) -> None:
-    """Raises ContractError for a block of hits that breaks the contract. The block's first row is the query
-    `start`."""
+    """Raises ContractError for hits that break the contract. Their first row is the query `start`."""
     _refuse((passages < -1) | (passages >= size), passages, start, f"position {{}} is not in 0 to {size - 1}")
     _refuse(~np.isfinite(scores) & (passages >= 0), scores, start, "the score {} is not finite")
     narrow = np.sort(passages.astype(np.int32), axis=1) if size < 2**31 else np.sort(passages, axis=1)

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 import orjson
@@ -16,10 +16,7 @@ import pyarrow.csv
 
 from harness.collection.lines import check_words, lines_of
 from harness.errors import HarnessError
-from harness.types import Hits
-
-if TYPE_CHECKING:
-    from harness.types import Floats, Ints
+from harness.types import Floats, Hits, Ints
 
 COLUMNS = 6
 NAMES = ("query", "iteration", "passage", "rank", "score", "tag")

@@ -5,9 +5,10 @@ Rows, tuning, analyses and verification all score hits by the rules of a suite w
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.collection.corpus import Corpus
 from harness.collection.judgements import Judged, judging
@@ -21,12 +22,7 @@ from harness.scoring.measures.kernels import gain_of, kernel_of
 from harness.scoring.measures.names import Average, Metric
 from harness.scoring.ranking import Documents
 from harness.steps.rules import Rules
-from harness.types import ColumnUnit, Hits
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from harness.types import Ints
+from harness.types import ColumnUnit, Hits, Ints
 
 
 class Scored(NamedTuple):
@@ -39,8 +35,7 @@ class Scored(NamedTuple):
 
     @property
     def values(self) -> NDArray[np.float64]:
-        """The value of each scored query: float64[S]. Comparisons of systems query by query use these
-        values."""
+        """The value of each scored query: float64[S]. Comparisons query by query use them."""
         whole = self.denominator
         return np.divide(self.numerator, whole, out=np.zeros(len(whole)), where=whole != 0)
 
@@ -242,8 +237,7 @@ def has_positive(metric: Metric, ideal: Ideal) -> NDArray[np.bool_]:
 
 
 def _answered(hits: Hits, queries: Ints) -> tuple[int, int]:
-    """The number of scored queries with hits, and the number of neighbours with equal scores in their
-    rankings."""
+    """The number of scored queries with hits, and the number of neighbours with equal scores."""
     answered = queries[queries < len(hits.passages)]
     if hits.passages.shape[1] == 0:
         return 0, 0

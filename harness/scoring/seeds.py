@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 class Spread(NamedTuple):
@@ -26,8 +24,7 @@ class Spread(NamedTuple):
 
     @property
     def freedom(self) -> float:
-        """The degrees of freedom of the whole variance, by Welch and Satterthwaite (Satterthwaite 1946,
-        equation 17)."""
+        """The degrees of freedom of the whole variance (Welch; Satterthwaite 1946, equation 17)."""
         parts = [v * v / f for v, f in zip(self.variances, self.freedoms, strict=True) if v > 0]
         return float(sum(self.variances) ** 2 / sum(parts)) if parts else math.inf
 
@@ -59,8 +56,7 @@ def mean(values: Floats) -> Spread:
 
 def difference(first: Floats, second: Floats) -> Spread:
     """The mean of `first`, float64[S, Q], minus the mean of `second`, float64[R, Q], over the same queries.
-    Seeds of different recipes are independent. A recipe with one seed adds no variance by seeds, because none
-    is known."""
+    Seeds of different recipes are independent. One seed adds no variance, because none is known."""
     each = first.mean(axis=0) - second.mean(axis=0)  # float64[Q]
     count = len(each)
     variances = [float(each.var(ddof=1)) / count if count > 1 else 0.0]

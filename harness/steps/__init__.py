@@ -5,15 +5,7 @@ from harness.steps.augment import Augment
 from harness.steps.combine import Combine, Pick
 from harness.steps.examples import Examples
 from harness.steps.index import Index
-from harness.steps.kinds import (
-    COLLECTION_PARTS,
-    AnyKind,
-    PartOfStep,
-    Whole,
-    ids_of_part,
-    kinds,
-    of_keyed,
-)
+from harness.steps.kinds import COLLECTION_PARTS, AnyKind, PartOfStep, Whole, ids_of_part, kinds, of_keyed
 from harness.steps.label import Label
 from harness.steps.make import MadePart, Make
 from harness.steps.read import ReadCorpus, ReadJudgements, ReadQueries

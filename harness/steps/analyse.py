@@ -45,6 +45,7 @@ class Analysed(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     # the following follow from the hits
     reranks: Annotated[bool, UNKEYED] = False
     trained: Annotated[Trained | None, UNKEYED] = None  # of a model of its last method that has a made one
+    search: Annotated[dict[str, JSON] | None, UNKEYED] = None  # the parameters, if a retriever found the hits
     combine: Annotated[Combine | None, UNKEYED] = None  # given if another value can be tried
 
 

@@ -113,13 +113,11 @@ class Store:
         return next(changed, None)
 
     def discard(self, step: str) -> None:
-        """Remove an artifact. A rename takes it out of the store at once and whole; its files are deleted
-        after that."""
+        """Remove an artifact. A rename takes it out of the store whole; then its files are deleted."""
         disk.remove_tree(self.put_aside(step))
 
     def put_aside(self, step: str) -> Path:
-        """Take an artifact out of the store, if it is there. Returns the path of its files, for the caller to
-        delete."""
+        """Take an artifact out of the store, if it is there. Returns its path, for the caller to delete."""
         aside = self.removed / f"{step}.{os.getpid()}.{time.monotonic_ns()}"
         self._verified.pop(step, None)
         with disk.explaining(self.root), contextlib.suppress(FileNotFoundError):
@@ -284,15 +282,13 @@ class Store:
                 self.forget(folder.name)
 
     def forget_all(self, kind: str) -> None:
-        """Remove the files that killed runs left of all steps of a kind, except steps that a run is
-        executing."""
+        """Remove the files that killed runs left of all steps of a kind, except steps in execution."""
         for folder in self.partial.glob(f"{kind}-*"):
             self.forget(folder.name)
 
     def leftovers(self, before: float) -> list[Path]:
-        """The paths that `cache gc` may remove: partial steps and outputs of steps that were last changed
-        before the time `before`, models in other formats that were last used before, and artifacts whose
-        removal was interrupted."""
+        """The paths that `cache gc` may remove: partial steps and outputs that were last changed before the
+        time `before`, models in other formats last used before, and artifacts that are partly removed."""
         old: list[Path] = []
         folders = (self.partial, self.failures, self.logs, self.converted)
         for path in itertools.chain.from_iterable(folder.glob("*") for folder in folders):

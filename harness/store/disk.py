@@ -164,8 +164,7 @@ def _sum_of_piece(path: Path, start: int) -> bytes:
 
 
 def sha256_of(paths: Sequence[Path]) -> list[str]:
-    """The SHA-256 of each file. Two files are hashed at a time, because hashing releases Python's global
-    lock."""
+    """The SHA-256 of each file. Two files are hashed at a time: hashing releases Python's lock."""
     with ThreadPoolExecutor(2) as pool:
         return list(pool.map(sha256, paths))
 
@@ -186,8 +185,7 @@ def full(root: Path) -> StoreError:
 
 
 def check_writable(folder: Path) -> None:
-    """Check that a small file can be written into the folder, which is made if need be. Raises StoreError if
-    it cannot."""
+    """Check that a small file can be written into the folder, which is made if need be. Raises StoreError."""
     with explaining(folder):
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder) as probe:  # without a name, so a kill leaves nothing

@@ -21,9 +21,8 @@ class FileDigests(NamedTuple):
     folder: Path  # one small file for each file whose digest is remembered
 
     def of(self, path: Path) -> str:
-        """The digest of a file's contents, or of a folder's file names and their contents. A file's digest is
-        remembered while its size, time stamp and inode stay the same. Raises HarnessError for a file that
-        cannot be read."""
+        """The digest of a file's contents, or of a folder's file names and their contents. It is remembered
+        while size, time stamp and inode stay the same. Raises HarnessError for a file that cannot be read."""
         if path.is_dir():
             listed = [[item.relative_to(path).as_posix(), self.of(item)] for item in _files_in(path)]
             return _sha(orjson.dumps(listed))

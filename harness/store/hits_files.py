@@ -17,8 +17,7 @@ from harness.types import JSON, Hits, Unit
 def save(
     folder: Path, hits: Hits, corpus: Ref[results.Corpus], queries: Ref[results.Queries]
 ) -> dict[str, JSON]:
-    """Write hits and return their facts, which name the corpus and queries that the hits' numbers refer
-    to."""
+    """Write hits and return their facts, which name the corpus and the queries of the hits."""
     np.save(folder / "passages.npy", hits.passages.astype(np.int64))
     np.save(folder / "scores.npy", hits.scores.astype(np.float32))
     found = int((hits.passages >= 0).sum())

@@ -1,5 +1,4 @@
-"""The manifest of an artifact: the record of a step, of its results and of its files, against which they are
-verified."""
+"""The manifest of an artifact: the record of a step, of its results and of its files, to verify them."""
 
 from __future__ import annotations
 
@@ -33,8 +32,7 @@ class Artifact(NamedTuple):
 
     @property
     def record(self) -> steps.AnyKind:
-        """The step's record, with what is keyed of it alone. Raises Corrupt if another version of the harness
-        has written it."""
+        """The step's record, with what is keyed of it alone. Raises Corrupt for another version's."""
         try:
             return steps.of_keyed(self.keyed)
         except msgspec.ValidationError as error:
@@ -87,8 +85,7 @@ def stamp(folder: Path) -> Stamp | None:
 
 
 def stamps(folder: Path) -> tuple[tuple[str, int, int, int], ...]:
-    """The name, size, time stamp and inode of every file in the folder. A file that disappears meanwhile is
-    left out."""
+    """The name, size, time stamp and inode of every file in the folder. Disappearing files are left out."""
     listed = []
     for path in sorted(folder.rglob("*")):
         with contextlib.suppress(OSError):

@@ -117,8 +117,7 @@ class Remote:
 
     def fetch(self, store: Store, step: str, note: Note) -> bool:
         """Copy an artifact into the local store and verify every piece and the whole. Returns False if the
-        remote lacks the artifact or holds it damaged. A damaged artifact is taken out of the remote, to be
-        pushed again."""
+        remote lacks it or holds it damaged. A damaged one is taken out of the remote, to be pushed again."""
         try:
             listed = self.listed(step)
             if listed is None:

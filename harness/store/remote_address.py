@@ -30,8 +30,7 @@ def opened(address: str) -> tuple[Any, str]:
 
 
 def shown(address: str) -> str:
-    """The address as messages show it. Raises HarnessError if the address holds credentials, because these
-    would appear in logs."""
+    """The address as messages show it. Raises HarnessError if it holds credentials, which logs would show."""
     parts = urlsplit(address)
     if "@" in parts.netloc or "secret" in parts.query.lower() or "access_key" in parts.query.lower():
         where = f"{parts.scheme}://...{parts.path}"

@@ -43,8 +43,7 @@ def unneeded(remote: Remote, before: float) -> list[Entry]:
 
 
 def remove(remote: Remote, entries: list[Entry], before: float, removed: Callable[[Entry], None]) -> int:
-    """Remove these files, except those that were written again meanwhile. Returns the number of bytes that
-    were freed."""
+    """Remove these files, except those that were written again meanwhile. Returns the bytes freed."""
     freed = 0
     for entry in entries:
         if remote.remove_if_old(entry.path, before):

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from harness.store import disk
 from harness.types import JSON
 
+CACHED = "cached_tokens"  # the event that counts input tokens which a service had in its cache
 WAIT = 180.0  # seconds to wait while another process writes
 _TABLES = """
 CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer BLOB NOT NULL) WITHOUT ROWID;
@@ -164,5 +165,6 @@ def of_step(folder: Path, step: str) -> dict[str, JSON] | None:
         **spent._asdict(),
         "money": round(spent.money, 6),
         "kept": events.get("kept", 0),
+        CACHED: events.get(CACHED, 0),
         "retries": retries,
     }

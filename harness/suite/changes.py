@@ -34,8 +34,7 @@ class Changes(NamedTuple):
 
 
 def applied(root: Node, changes: Changes) -> Node:
-    """The root node of the suite with `changes` applied. Raises HarnessError if the path of a setting does
-    not exist."""
+    """The root node of the suite with `changes` applied. Raises HarnessError for an unknown path."""
     for text in changes.settings:
         path, equals, value = text.partition("=")
         if not equals or not path:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from harness.catalogue import params
 from harness.errors import HarnessError
 from harness.made_models import Made, Seed
+from harness.suite.model import System
 from harness.types import JSON
-
-if TYPE_CHECKING:
-    from harness.suite.model import System
 
 MOST = 1000  # points of one grid, or of several grids together
 DEEPEST = 50  # systems built on each other in a chain
@@ -42,8 +40,7 @@ def _fans_out(value: JSON, hint: Any) -> bool:
 
 
 def _varied(point: Mapping[str, JSON]) -> Varied:
-    """The varied parameters and their values. If a made model has several seeds, the parameter is called
-    `seed`."""
+    """The varied parameters and their values. For a made model's seeds, it is called `seed`."""
     return tuple(
         ("seed", value.seed) if isinstance(value, Made) and value.seed is not None else (key, value)
         for key, value in point.items()
@@ -80,8 +77,7 @@ def _word(value: JSON) -> str:
 
 
 def _once(varied: Varied) -> Varied:
-    """The pairs of `varied` without duplicates, which occur if two inputs come from one grid. Values need not
-    be hashable."""
+    """The pairs of `varied` without duplicates, as of two inputs from one grid. Values may be unhashable."""
     return tuple(pair for i, pair in enumerate(varied) if pair not in varied[:i])
 
 

@@ -16,8 +16,7 @@ DEEPEST = 20  # suites that include each other in a chain
 
 def read(path: Path, above: tuple[Path, ...] = ()) -> Node:
     """The root mapping of a suite's file, merged with the suites that the file includes. Its values win over
-    included values, but each dataset and system may be defined only once. `above` are the suites that include
-    this one."""
+    included values, but each dataset and system may be defined only once. `above` include this one."""
     _refuse_circle(path, above)
     root = yaml_nodes.read(path)
     if not isinstance(root.value, dict):

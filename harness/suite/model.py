@@ -116,8 +116,7 @@ class System(NamedTuple):
 
     @property
     def methods(self) -> tuple[Chosen, ...]:
-        """The methods that the system names, in the order in which they run. Methods that could not be read
-        are left out."""
+        """The methods that the system names, in running order. Those that could not be read are left out."""
         first = [*(self.context or ()), *(item.chosen for item in self.queries), self.retriever, self.combine]
         every = [*first, *(item.chosen for item in self.rerank)]
         return tuple(chosen for chosen in every if chosen is not None)
@@ -167,8 +166,7 @@ class Suite:
 
 
 class Unsound(Problems):
-    """The problems of a suite, and `rest`: the suite without its wrong parts. Planning `rest` may find more
-    problems."""
+    """The problems of a suite, and `rest`: the suite without its wrong parts. Planning it may find more."""
 
     def __init__(self, problems: Iterable[Problem], rest: Suite | None) -> None:
         super().__init__(problems)

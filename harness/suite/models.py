@@ -25,13 +25,12 @@ from harness.suite.keys import (
     seeds_in,
     within,
 )
-from harness.suite.model import Chosen
+from harness.suite.model import Chosen, System
 from harness.suite.yaml_nodes import Node
 from harness.types import JSON
 
 if TYPE_CHECKING:
     from harness.suite.forms import Forms
-    from harness.suite.model import System
 
 
 @dataclass(frozen=True)

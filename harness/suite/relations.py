@@ -61,8 +61,7 @@ def _tuning(systems: Sequence[System]) -> Iterator[Problem]:
 def _splits(
     datasets: Sequence[DatasetSpec], written: set[str], referred: Mapping[str, Sequence[Named]]
 ) -> Iterator[Problem]:
-    """The problems with the datasets that others are made of, and with the splits that something is tuned or
-    trained on."""
+    """The problems with datasets that others are made of, and with splits that are tuned or trained on."""
     specs = {spec.name: spec for spec in datasets if spec.chosen.params is not None}
     for place, path, name in referred["dataset"]:
         base = made_datasets.parted(name, written)[0]
@@ -91,8 +90,7 @@ def sound_splits(datasets: Sequence[DatasetSpec], referred: Sequence[Named]) -> 
 
 
 def _unfit(chosen: Chosen) -> str | None:
-    """Why a value that a method is tuned over does not fit; None if all fit, or if the method could not be
-    read."""
+    """Why a value that a method is tuned over does not fit; None if all fit, or if the method is unknown."""
     if chosen.params is None:  # its problems are noted already
         return None
     # the first point was checked with the other parameters; the other points must fit too

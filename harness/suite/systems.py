@@ -109,8 +109,7 @@ class SystemForms(Forms):
             self.note(given["context"], (*path, "context"), text)
 
     def named(self, node: Node, key: str) -> Iterator[tuple[str, Node]]:
-        """The items of `datasets` or `systems` by name. A name that no file can have is noted as a
-        problem."""
+        """The items of `datasets` or `systems` by name. A name that no file can have is a problem."""
         if isinstance(node.value, list) and key == "datasets":  # as in `datasets: [tour]`
             values = {item.value: item for item in node.value if isinstance(item.value, str)}
             if len(values) < len(node.value):

@@ -37,6 +37,3 @@ def names_languages_by_two_letters(subject: Subject, _: Path) -> None:
     for code in subject.record.languages:
         good = len(code) == 2 and code.isascii() and code.isalpha() and code.islower()
         require(good, f"'{code}' is not an ISO 639-1 code")
-
-
-CHECKS = (gives_terms, gives_the_same_twice, names_languages_by_two_letters)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,28 +24,20 @@ from harness.testing import (
     rewriter,
     trainer,
 )
-from harness.testing.subject import Broken, Subject, find
+from harness.testing.subject import Broken, Check, Subject, find, promises
 from harness.types import JSON
 
-Check = Callable[[Subject, Path], None]
-OF_KIND: dict[str, tuple[Check, ...]] = {
-    "dataset": dataset.CHECKS,
-    "context": context.CHECKS,
-    "retriever": retriever.CHECKS,
-    "rewriter": rewriter.CHECKS,
-    "reranker": reranker.CHECKS,
-    "combiner": combiner.CHECKS,
-    "analyser": analyser.CHECKS,
-    "trainer": trainer.CHECKS,
-    "maker": maker.CHECKS,
-    "command": command.CHECKS,
-}
+OF_KIND = {
+    module.__name__.rpartition(".")[2]: promises(module)
+    for module in (
+        dataset, context, retriever, rewriter, reranker, combiner, analyser, trainer, maker, command
+    )
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Case:
-    """One promise of one method, as a test. It is called with an empty folder, and raises `Broken` if the
-    promise is broken."""
+    """One promise of one method, as a test. It gets an empty folder, and raises `Broken` if it is broken."""
 
     kind: str
     method: str | records.Record | records.Command

@@ -5,17 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from harness.contracts import LearningFuser
 from harness.testing import hit_checks
 from harness.testing.subject import Subject, able, build, require
-from harness.types import Asked, Hits, Structure, Unit
-
-if TYPE_CHECKING:
-    from harness.types import Ints
+from harness.types import Asked, Hits, Ints, Structure, Unit
 
 DEPTH = 8
 ROWS = 6
@@ -43,8 +39,7 @@ def generated(seed: int, unit: Unit, k: int = 8) -> Hits:
 
 
 def rescored(number: int, positions: Ints, first: int = 0) -> Hits:
-    """The hits that a retriever of passages gives for further positions. The scores are the same for every
-    query."""
+    """The hits that a retriever of passages gives for further positions. All queries have the same scores."""
     scores = np.where(positions < 0, -np.inf, np.sin(1.7 * positions + number)).astype(np.float32)
     order = np.argsort(-scores, axis=1, kind="stable")
     return Hits(np.take_along_axis(positions, order, 1), np.take_along_axis(scores, order, 1))
@@ -67,8 +62,7 @@ def mixes(subject: Subject) -> dict[str, list[Hits]]:
 
 
 def combined(subject: Subject, inputs: Sequence[Hits], depth: int = DEPTH) -> Hits:
-    """The combined hits. Raises `Broken` unless they are cut at `depth`, unique, and only of
-    candidates."""
+    """The combined hits. Raises `Broken` unless they are unique candidates, cut at `depth`."""
     before = [hit_checks.digest(hits) for hits in inputs]
     more = (rescored,) if subject.record.within else ()
     hits: Hits = build(subject).combine(list(inputs), depth, structure(), *more)
@@ -171,14 +165,3 @@ def learns_values_of_queries(subject: Subject, _: Path) -> None:
             predicted = learner.predict(seen, model)
         good = predicted.shape == (ROWS,) and bool(np.isfinite(predicted).all())
         require(good, f"it must predict a finite number for each query, and predicts {predicted}")
-
-
-CHECKS = (
-    combines_passages_and_documents,
-    gives_the_same_twice,
-    returns_at_most_depth,
-    combines_queries_independently,
-    takes_no_queries_and_no_hits,
-    takes_single_hits,
-    learns_values_of_queries,
-)

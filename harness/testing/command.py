@@ -57,6 +57,3 @@ def _function(name: str) -> Any:
     module, _, attribute = name.partition(":")
     with able(f"import {name}"):
         return getattr(importlib.import_module(module), attribute)
-
-
-CHECKS = (is_described, has_its_functions, describes_its_arguments, refuses_an_unknown_option)

@@ -13,8 +13,7 @@ AHEAD = 5000  # documents that a stage may read before it returns its first addi
 
 
 def documents() -> list[Document]:
-    """Documents with and without title, with one or many passages, with empty passages, in several
-    scripts."""
+    """Documents with and without title, with one, many and empty passages, in several scripts."""
     plain = [_document(f"d{i}", f"Castle number {i}", sentences(1 + i % 4, seed=i)) for i in range(6)]
     return [
         *plain,
@@ -57,10 +56,7 @@ def adds_once_to_each_document(subject: Subject, _: Path) -> None:
         count = len(document.passages)
         for name, parts in (("prefixes", addition.prefixes), ("edits", addition.edits)):
             good = isinstance(parts, tuple) and len(parts) in (0, count)
-            require(
-                good,
-                f"{where} there are {len(parts)} {name} for {count} passages, neither all nor none",
-            )
+            require(good, f"{where} there are {len(parts)} {name} for {count} passages, neither all nor none")
         require(all(isinstance(text, str) for text in addition.prefixes), f"{where} a prefix is not a string")
 
 
@@ -108,13 +104,3 @@ def streams(subject: Subject, _: Path) -> None:
         require(False, f"it reads {AHEAD} documents before it returns the first addition")
 
     next(iter(build(subject).augment(endless())))
-
-
-CHECKS = (
-    adds_once_to_each_document,
-    edits_within_each_passage,
-    adds_the_same_twice,
-    adds_to_documents_independently,
-    takes_no_documents,
-    streams,
-)

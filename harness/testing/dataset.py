@@ -164,13 +164,3 @@ def _by_document(rows: Iterable[Row]) -> dict[str, list[tuple[str, str, str, boo
 
 def _is_id(value: Any) -> bool:
     return isinstance(value, str) and value != ""
-
-
-CHECKS = (
-    has_a_card,
-    lists_its_inputs,
-    has_documents_with_unique_ids,
-    has_queries_and_judgements_that_agree,
-    reads_the_same_twice,
-    has_rows_that_equal_its_documents,
-)

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from harness.testing.subject import able, require
 from harness.testing.texts import MemoryTexts
-from harness.types import Batch
+from harness.types import Batch, WholeDocument
 
 EXIT = 99  # exit code of a process that was killed by its corpus
 
@@ -31,6 +31,13 @@ class InterruptedTexts(MemoryTexts):
             if number == self.after:
                 self.interrupt()
             yield batch
+        self.interrupt()
+
+    def documents(self, start: int = 0, stop: int | None = None) -> Iterator[WholeDocument]:
+        for number, document in enumerate(super().documents(start, stop)):
+            if number == self.after:
+                self.interrupt()
+            yield document
         self.interrupt()
 
     def interrupt(self) -> NoReturn:

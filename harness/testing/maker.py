@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -14,12 +14,9 @@ from harness.collection import corpus
 from harness.collection.corpus import Corpus
 from harness.collection.maker_input import MakerInput, Parts
 from harness.collection.queries import read_judgements, read_queries, write_judgements, write_queries
+from harness.contracts import Source
 from harness.testing.subject import Subject, able, build, require, resolved
-from harness.types import Document, Hits, Judgement, Made, Passage, Query
-
-if TYPE_CHECKING:
-    from harness.contracts import Source
-    from harness.types import Floats
+from harness.types import Document, Floats, Hits, Judgement, Made, Passage, Query
 
 PARTS = ("corpus", "queries", "judgements")
 TOPICS = ("passport", "driving licence", "bicycle", "garden", "river", "school")
@@ -72,8 +69,7 @@ def judgements() -> Iterator[Judgement]:
 
 
 def given(subject: Subject, folder: Path, *, judged: bool = True) -> MakerInput:
-    """The sample dataset as the input of a maker, with runs, splits and vectors if the maker's record reads
-    them."""
+    """The sample dataset as the input of a maker, with runs, splits and vectors if its record reads them."""
     parts = _parts(folder / "given", judged)
     reads = subject.record.reads
     read: dict[str, Any] = {
@@ -218,12 +214,3 @@ def works_without_judgements(subject: Subject, folder: Path) -> None:
 
 def _list(names: set[str]) -> str:
     return ", ".join(sorted(names)) or "nothing"
-
-
-CHECKS = (
-    names_what_it_reads_and_changes,
-    makes_the_parts_that_it_names,
-    makes_parts_that_fit_each_other,
-    makes_the_same_again,
-    works_without_judgements,
-)

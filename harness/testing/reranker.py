@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from harness.testing import hit_checks, interruption
 from harness.testing.subject import Subject, able, index_if_indexed, require
 from harness.testing.texts import QUERIES, SCRIPTS, MemoryTexts, sample, sentences, texts
-
-if TYPE_CHECKING:
-    from harness.types import Floats, Ints
+from harness.types import Floats, Ints
 
 CANDIDATES = 12
 
@@ -169,20 +167,3 @@ def finishes_an_index_that_was_interrupted(subject: Subject, folder: Path) -> No
         with able(f"index again over {state}"):
             resumed_scores = fingerprint(subject, resumed)
         require(resumed_scores == expected, f"an index over what {state} left gives other scores")
-
-
-CHECKS = (
-    gives_the_same_for_two_indexes,
-    gives_the_same_for_two_calls,
-    scores_do_not_depend_on_the_order,
-    scores_do_not_depend_on_other_candidates,
-    scores_do_not_depend_on_other_queries,
-    ignores_padding,
-    scores_equal_texts_equally,
-    takes_an_empty_corpus,
-    takes_no_queries_and_no_candidates,
-    takes_one_text,
-    takes_any_script,
-    takes_empty_queries_and_texts,
-    finishes_an_index_that_was_interrupted,
-)

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from harness.contracts import IdSearcher, TermSearcher, VectorSearcher
+from harness.contracts import IdSearcher, ReadsDocuments, TermSearcher, VectorSearcher
 from harness.testing import hit_checks, interruption
 from harness.testing.subject import Subject, able, build, require
 from harness.testing.texts import QUERIES, SCRIPTS, MemoryTexts, sample, sentences, texts
-from harness.types import Hits, Unit
-
-if TYPE_CHECKING:
-    from harness.types import Ints
+from harness.types import Hits, Ints, Unit
 
 
 def corpus_of(
@@ -53,12 +50,7 @@ def checked(
 ) -> Hits:
     hits = searcher.search(list(queries), k, within)
     return hit_checks.check(
-        hits,
-        queries=len(queries),
-        k=k,
-        size=corpus.size,
-        unit=corpus.unit,
-        allowed=corpus.candidates,
+        hits, queries=len(queries), k=k, size=corpus.size, unit=corpus.unit, allowed=corpus.candidates
     )
 
 
@@ -127,10 +119,7 @@ def scores_equal_texts_equally(subject: Subject, folder: Path) -> None:
         subject, [*sentences(10), "a castle of stone", *sentences(5, seed=2), "a castle of stone"]
     )
     scores = hit_checks.of(search(subject, corpus, folder, ["castle of stone"], corpus.size), 0)
-    require(
-        (10 in scores) == (16 in scores),
-        "it finds one of two equal texts and not the other",
-    )
+    require((10 in scores) == (16 in scores), "it finds one of two equal texts and not the other")
     if 10 in scores:
         pair = np.array([scores[10]]), np.array([scores[16]])
         require(hit_checks.same_scores(*pair, subject.tolerance), "it scores the same text differently")
@@ -202,6 +191,26 @@ def returns_only_candidates(subject: Subject, folder: Path) -> None:
         require(good, "texts that are not candidates change the hits, or positions are miscounted")
 
 
+def reads_documents_one_by_one(subject: Subject, folder: Path) -> None:
+    """A method that reads documents whole must give a passage the same score whatever the other documents
+    are."""
+    every, sizes = sentences(14), (3, 1, 4, 6)
+    candidates = [number % 3 != 1 for number in range(14)]
+    corpus = texts(every, candidates=candidates, sizes=sizes)
+    method = build(subject, corpus.language, corpus.unit)
+    if not (isinstance(method, ReadsDocuments) and method.whole_documents):
+        return
+    whole = search(subject, corpus, folder / "whole", k=14)
+    for name, part, of in (("first", slice(4), sizes[:2]), ("last", slice(4, 14), sizes[2:])):
+        some = texts(every[part], candidates=candidates[part], sizes=of)
+        hits = search(subject, some, folder / name, k=14)
+        for row, query in enumerate(QUERIES):
+            together = {p - part.indices(14)[0]: s for p, s in hit_checks.of(whole, row).items()}
+            kept = {p: s for p, s in together.items() if 0 <= p < some.size}
+            good = hit_checks.same(kept, hit_checks.of(hits, row), subject.tolerance)
+            require(good, f"for '{query}' the scores of a document's passages depend on other documents")
+
+
 def searches_queries_independently(subject: Subject, folder: Path) -> None:
     corpus = corpus_of(subject)
     searcher = index(subject, corpus, folder).open(corpus, folder)
@@ -236,23 +245,3 @@ def takes_the_forms_of_queries_that_it_names(subject: Subject, folder: Path) -> 
         for row in range(len(QUERIES)):
             one, two = hit_checks.of(plain, row), hit_checks.of(hits, row)
             require(hit_checks.same(one, two, subject.tolerance), f"a query as {form} finds something else")
-
-
-CHECKS = (
-    ranks_every_declared_unit,
-    takes_the_forms_of_queries_that_it_names,
-    gives_the_same_for_two_indexes,
-    gives_the_same_for_two_searches,
-    returns_at_most_k,
-    fills_short_rows,
-    takes_an_empty_corpus,
-    takes_no_queries,
-    takes_one_text,
-    scores_equal_texts_equally,
-    takes_any_script,
-    takes_empty_queries_and_texts,
-    finishes_an_index_that_was_interrupted,
-    scores_within_exactly,
-    returns_only_candidates,
-    searches_queries_independently,
-)

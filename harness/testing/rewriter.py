@@ -5,17 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from harness.testing import hit_checks, interruption
 from harness.testing.subject import Subject, able, index_if_indexed, require
 from harness.testing.texts import QUERIES, SCRIPTS, MemoryTexts, sample, texts
-from harness.types import Hits, Rewritten, TermStatistics
-
-if TYPE_CHECKING:
-    from harness.types import Floats, Ints
+from harness.types import Floats, Hits, Ints, Rewritten, TermStatistics
 
 DIMENSION = 16
 
@@ -193,14 +190,3 @@ def finishes_an_index_that_was_interrupted(subject: Subject, folder: Path) -> No
     interruption.leave_parts(lambda corpus: index_if_indexed(subject, corpus, resumed), sample(), resumed)
     expected = fingerprint(subject, folder / "whole")
     require(fingerprint(subject, resumed) == expected, "an index over an interrupted one gives other queries")
-
-
-CHECKS = (
-    gives_the_same_twice,
-    rewrites_queries_independently,
-    takes_no_queries,
-    takes_queries_without_hits,
-    takes_an_empty_corpus,
-    takes_any_query,
-    finishes_an_index_that_was_interrupted,
-)

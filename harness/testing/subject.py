@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, get_type_hints
 
 from harness import catalogue, records
 from harness.catalogue import Plugin, params
@@ -27,6 +28,21 @@ class Subject(NamedTuple):
     given: Mapping[str, JSON]
     plugin: Plugin | None  # None if the caller passed a record, which no other process could find
     tolerance: float  # between scores that should be equal, times the larger of 1 and either score
+
+
+Check: TypeAlias = Callable[[Subject, Path], None]
+
+
+def promises(module: ModuleType) -> tuple[Check, ...]:
+    """The promises of a kind of method: its module's public functions (Subject, Path) -> None, in order."""
+    return tuple(
+        value
+        for name, value in vars(module).items()
+        if isinstance(value, FunctionType)
+        and value.__module__ == module.__name__
+        and not name.startswith("_")
+        and [*get_type_hints(value).values()] == [Subject, Path, type(None)]
+    )
 
 
 def find(

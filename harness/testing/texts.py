@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.types import Batch, Unit
+from harness.collection.composed_texts import document_borders
+from harness.types import Batch, Unit, WholeDocument
 
 if TYPE_CHECKING:
     from harness.types import Ints
@@ -49,6 +50,7 @@ class MemoryTexts:
     language: str | None
     unit: Unit
     largest: int  # maximum batch size, so that a small corpus has several batches
+    numbers: Ints | None = None  # int64[size]: the document of each position; if None, each is its own
 
     @property
     def size(self) -> int:
@@ -67,6 +69,20 @@ class MemoryTexts:
     def take(self, positions: Ints) -> list[str]:
         return [self.every[position] for position in np.asarray(positions).tolist()]
 
+    def document_of(self, positions: Ints) -> Ints:
+        return np.asarray(positions, np.int64) if self.numbers is None else self.numbers[positions]
+
+    def documents(self, start: int = 0, stop: int | None = None) -> Iterator[WholeDocument]:
+        of = self.document_of(np.arange(self.size))
+        for number in range(int(of[-1]) + 1 if self.size else 0)[start:stop]:
+            positions = np.flatnonzero(of == number)
+            candidates = np.isin(positions, self.candidates)
+            title = self.titles[positions[0]]
+            yield WholeDocument(number, title, (), positions, candidates, self.take(positions))
+
+    def borders(self, size: int) -> Ints:
+        return document_borders(self.document_of(self.candidates), size)
+
     def ids(self, positions: Ints) -> list[str]:
         return [str(position) for position in np.asarray(positions).tolist()]
 
@@ -82,14 +98,20 @@ def texts(
     unit: Unit = "passage",
     language: str | None = "en",
     batch: int = 16,
+    sizes: Sequence[int] | None = None,
 ) -> MemoryTexts:
     """A corpus of these texts as a system reads them. All are candidates by default. Batches hold at most
-    `batch` texts."""
+    `batch` texts. `sizes` are the numbers of passages of the documents; by default, each text is a document
+    of its own."""
     kept = np.ones(len(every), np.bool_) if candidates is None else np.array(candidates, np.bool_)
     names = tuple(titles) if titles is not None else ("",) * len(every)
     if not len(every) == len(names) == len(kept):
         raise ValueError("texts, titles and candidates must be of one length")
-    return MemoryTexts(tuple(every), names, np.flatnonzero(kept).astype(np.int64), language, unit, batch)
+    numbers = None if sizes is None else np.repeat(np.arange(len(sizes)), sizes)
+    if numbers is not None and len(numbers) != len(every):
+        raise ValueError("sizes must add up to the number of texts")
+    chosen = np.flatnonzero(kept).astype(np.int64)
+    return MemoryTexts(tuple(every), names, chosen, language, unit, batch, numbers)
 
 
 def sample(unit: Unit = "passage", count: int = 40, candidates: Sequence[bool] | None = None) -> MemoryTexts:

@@ -5,15 +5,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from harness.testing.subject import Subject, able, build, require, resolved
-from harness.types import Examples, Pool, Training
-
-if TYPE_CHECKING:
-    from harness.types import Ints
+from harness.types import Examples, Ints, Pool, Training
 
 TEXTS = [
     f"{adjective} {noun} {verb}"
@@ -30,8 +26,7 @@ class Killed(BaseException):
 
 
 def examples() -> Examples:
-    """Six queries: two with two positives, one without positives, one without negatives. Every passage that
-    is scored has a different score."""
+    """Six queries: two with two positives, one without positives, one without negatives. Scores differ."""
     negatives = [[p for p in range(len(TEXTS)) if p not in positives] for positives in POSITIVES]
     negatives[3] = []
 
@@ -78,8 +73,7 @@ def ends_in_the_same_bytes_again(subject: Subject, folder: Path) -> None:
 
 
 def ends_in_the_same_bytes_after_a_kill(subject: Subject, folder: Path) -> None:
-    """Training that is killed at its second report of progress and then repeated must end in the same
-    bytes."""
+    """Training that is killed at its second report, then repeated, must end in the same bytes."""
     whole = trained(subject, folder / "whole", Training(7))
     calls = 0
 
@@ -114,12 +108,3 @@ def goes_on_from_segment_to_segment(subject: Subject, folder: Path) -> None:
 def _differing(first: dict[str, str], second: dict[str, str]) -> str:
     names = sorted(name for name in first.keys() | second.keys() if first.get(name) != second.get(name))
     return ", ".join(names[:3])
-
-
-CHECKS = (
-    names_its_parts,
-    leaves_a_model_for_each_part,
-    ends_in_the_same_bytes_again,
-    ends_in_the_same_bytes_after_a_kill,
-    goes_on_from_segment_to_segment,
-)

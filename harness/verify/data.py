@@ -139,10 +139,7 @@ class Data:
         return self._spec(datasets, dataset, str(suite))
 
     def _spec_of_block(self, block: Dataset) -> DatasetSpec:
-        form: JSON = {
-            block.plugin: block.params,
-            "unknown_judgements": block.unknown_judgements or "keep",
-        }
+        form: JSON = {block.plugin: block.params, "unknown_judgements": block.unknown_judgements or "keep"}
         names = {"queries": "limit", "passages": "sample"}
         form |= {names[what]: number for what, number in (block.limited or {}).items()}
         file = self.board.folder.absolute() / board_file.FILE

@@ -158,8 +158,7 @@ def from_run(
 
 
 def read_hits(path: Path, row: Row, opened: Opened) -> Hits:
-    """The ranking of a run by position, in the order of the harness' rule for ties. Raises HarnessError for
-    unknown ids."""
+    """The ranking of a run by position, ties by the harness' rule. Raises HarnessError for unknown ids."""
     hits = ids_only.placed(run_files.read_run(path), row.unit, opened)
     corpus, whole = opened.corpus, row.unit == "document"
     size, rank = (corpus.documents, corpus.document_rank) if whole else (corpus.passages, corpus.id_rank)

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
 
 def lower(token: str) -> str:
-    """The token in lowercase, one character at a time as in Lucene: no final sigma, no dotted i of two
-    characters."""
+    """The token in lowercase, character by character as in Lucene: no final sigma, no long dotted i."""
     if token.isascii():
         return token.lower()
     return "".join([character.lower()[0] for character in token])
@@ -26,8 +25,7 @@ def lower(token: str) -> str:
 
 @dataclass(frozen=True)
 class Words:
-    """An analyser that cuts words by Unicode's rules and turns each into a term by `term`; empty terms are
-    dropped."""
+    """Cuts words by Unicode's rules and turns each into a term by `term`; empty terms are dropped."""
 
     term: Callable[[str], str]
     bigrams: bool = False  # East Asian characters become overlapping pairs
@@ -52,8 +50,7 @@ class Words:
 def cut(
     text: NDArray[np.uint32], bounds: NDArray[np.int64], table: NDArray[np.uint8], bigrams: bool, longest: int
 ) -> Spans:
-    """The starts and lengths of all tokens, and the number of tokens up to the end of each text, by
-    `segment`."""
+    """The starts and lengths of all tokens, and how many end with each text, by `segment`."""
     import numpy as np
 
     from harness_analysers.segment import segment

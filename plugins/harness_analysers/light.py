@@ -15,8 +15,7 @@ def light(
     after: Callable[[str], str] = str,
     fold: Callable[[str], str] | None = None,
 ) -> Words:
-    """Words that get one spelling by `before`, are dropped if that is a stopword, and are stemmed by
-    `after`."""
+    """Words, spelt by `before`, dropped if that is a stopword, and stemmed by `after`."""
     dropped = stopwords(language)
 
     def term(token: str) -> str:
@@ -27,8 +26,7 @@ def light(
 
 
 def stopwords(language: str) -> frozenset[str]:
-    """The stopwords of Lucene's analyser for a language, from the line of `stopwords.txt` that begins with
-    its code."""
+    """The stopwords of Lucene's analyser for a language, from the line of `stopwords.txt` with its code."""
     lines = resources.files("harness_analysers").joinpath("stopwords.txt").read_text("utf-8").splitlines()
     return frozenset(next(line.split()[1:] for line in lines if line.startswith(f"{language}: ")))
 

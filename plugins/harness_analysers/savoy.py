@@ -12,8 +12,7 @@ ELIDED = frozenset(("l", "m", "t", "qu", "n", "s", "j", "d", "c", "jusqu", "quoi
 
 
 class Rule(NamedTuple):
-    """A word of at least `least` letters that ends in `suffix` has `instead` there; no rule follows a
-    `last` one."""
+    """In a word of `least` letters or more, `suffix` becomes `instead`; no rule follows a `last` one."""
 
     least: int
     suffix: str

@@ -11,8 +11,7 @@ LONGEST = 255  # longer words are cut into pieces of this length, as Lucene cuts
 
 
 class Piece(NamedTuple):
-    """A token, and whether it consists of East Asian characters, which the `cjk` analyser turns into
-    bigrams."""
+    """A token, and whether it consists of East Asian characters, which `cjk` turns into bigrams."""
 
     start: int
     end: int
@@ -32,8 +31,7 @@ def pieces(text: str, letters: Letters) -> list[Piece]:
 
 
 def _grammar() -> re.Pattern[str]:
-    """A regular expression for tokens over class letters (see `classes`). Comments name the rules of UAX
-    #29."""
+    """A regular expression for tokens over class letters (see `classes`). Comments name UAX #29's rules."""
     e = "[ezMm]*+"  # WB4: characters that extend another belong to it
     letter = rf"(?:[AN]{e}|H{e}(?:'{e}|\"{e}(?=H))?)"  # WB7a to WB7c: Hebrew and its quotes
     letters = rf"{letter}(?:(?:[lb']{e})?{letter})*"  # WB5 to WB7: a single mark between letters

@@ -53,6 +53,19 @@ class IlsParams:
             raise ValueError("'encoder' is one retriever with its parameters: {dense: {model: NAME}}")
 
 
+@dataclass(frozen=True)
+class CompressionParams:
+    varied: tuple[str, ...] = param(
+        (
+            "dimensions", "stored", "rescore", "rescore_by", "keep_full", "search", "bits", "pool",
+            "candidates",
+        ),
+        "parameters of a retriever that set how its index is stored and searched; systems that are equal in "
+        "all others are compared",
+    )  # fmt: skip
+    margin: float = param(0.01, "a loss below this, in units of the measure, is called small", minimum=0)
+
+
 @hookimpl
 def harness_analyses() -> Iterable[Analysis]:
     yield Analysis(
@@ -106,6 +119,12 @@ def harness_analyses() -> Iterable[Analysis]:
         name="collection",
         summary="lengths, grades, positives per query and their places in documents (DuReader, table 3)",
         build="harness_analyses.collection:Collection",
+    )
+    yield Analysis(
+        name="compression",
+        summary="quality against bytes of a retriever's forms, and what the smaller ones lose at most",
+        build="harness_analyses.compression:Compression",
+        params=CompressionParams,
     )
     yield Analysis(
         name="ils",

@@ -17,8 +17,7 @@ LONGEST = 4000  # the most characters of a comment
 
 
 class Lost(HarnessError):
-    """The pair no longer belongs to this person: it waited too long, or the person answered it in another
-    page."""
+    """The pair is no longer this person's: it waited too long, or was answered in another page."""
 
 
 def next_pair(journal: Journal, name: str) -> int | None:
@@ -85,8 +84,7 @@ def _give(state: State, append: Append, person: Person) -> None:
 
 
 def _gold(state: State, person: Person) -> int | None:
-    """A gold question if one is due, or None. Each person gets the gold questions in an order of their
-    own."""
+    """A gold question if one is due, or None. Each person gets them in an order of their own."""
     seen = set(person.history)
     left = [number for number in state.gold if number not in seen]
     due = (len(person.history) + 1) % state.rules.gold_every == 0

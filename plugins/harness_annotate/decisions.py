@@ -12,8 +12,7 @@ Status = Literal["open", "decided", "dropped"]
 
 
 class Decision(NamedTuple):
-    """The decision on a pair so far. `wanted` is the number of votes that it needs in all, as far as is
-    known."""
+    """The decision on a pair so far. `wanted` is the number of votes that it needs, as far as known."""
 
     status: Status
     choice: Choice | None

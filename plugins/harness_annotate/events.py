@@ -57,8 +57,7 @@ class Released(Event, frozen=True, tag="released"):
 
 
 class Answered(Event, frozen=True, tag="answered"):
-    """A person's answer. `blind` is False if the person may have seen a machine's grade of the pair before,
-    after an undo."""
+    """A person's answer. `blind` is False if a machine's grade may have been seen, after an undo."""
 
     person: str
     pair: int

@@ -13,8 +13,7 @@ from harness_annotate.scheme import Choice
 
 
 class RerankerJudge:
-    """A judge that gives the highest grade whose cut the score reaches, and the lowest grade below all
-    cuts."""
+    """Gives the highest grade whose cut the score reaches, and the lowest grade below all cuts."""
 
     def __init__(
         self, method: contracts.Judge, language: str | None, levels: Sequence[int], cuts: Sequence[float]

@@ -67,8 +67,7 @@ def question(pair: Asked, document: bool) -> str:
 
 
 def parsed(scheme: Scheme, text: str) -> Choice | None:
-    """The last JSON object of an answer that the scheme allows, or None. Models often write other text before
-    it."""
+    """The last JSON object of an answer that the scheme allows, or None. Other text may precede it."""
     for candidate in reversed(OBJECT.findall(text)):
         try:
             answer = msgspec.json.decode(candidate, type=_Answer)

@@ -38,14 +38,12 @@ def revoke(journal: Journal, name: str) -> None:
 
 
 def session_of(token: str) -> str:
-    """The session that a browser keeps in its cookie instead of the token. The same token gives the same
-    session."""
+    """The session in a browser's cookie instead of the token. The same token gives the same session."""
     return hmac.new(token.encode(), b"session", hashlib.sha256).hexdigest()
 
 
 def key_of(session: str) -> str:
-    """The digest of a session that the log keeps. A token has 256 random bits and cannot be guessed, so a
-    plain digest is enough."""
+    """The digest of a session that the log keeps. A token has 256 random bits: a plain digest is enough."""
     return hashlib.sha256(session.encode()).hexdigest()
 
 

@@ -99,8 +99,7 @@ class Pool:
         }  # fmt: skip
 
     def _read_documents(self) -> None:
-        """Notes where each document is in the file. Raises HarnessError if a document lacks a pooled
-        passage."""
+        """Notes where each document is in the file. Raises HarnessError if one lacks a pooled passage."""
         path, start = self.folder / FILES[1], 0
         pooled: dict[str, set[str]] = {}
         for pair in self.pairs:

@@ -83,8 +83,7 @@ class Replayed(NamedTuple):
 
 def replay(folder: Path) -> Replayed:
     """Applies the whole log from its beginning. Each entry's digest must follow from the entries before it,
-    and each entry must have been allowed at its place. An export in the folder must cite an entry of this
-    log."""
+    and each entry must have been allowed at its place. An export there must cite an entry of it."""
     journal = Journal(folder)
     state, digest, count, seen = State(), journals.START, 0, set()
     problems: list[str] = []

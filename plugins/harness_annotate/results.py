@@ -21,8 +21,7 @@ OPEN = "open"  # the rule that is given for an undecided pair
 
 
 class About(msgspec.Struct, frozen=True):
-    """The content of export.json: the scheme and rules, the last entry of the log that was exported, and the
-    files."""
+    """The content of export.json: the scheme and rules, the last exported entry of the log, and the files."""
 
     pool: str
     scheme: Scheme
@@ -130,12 +129,7 @@ def _line(
 
 
 def _vote(vote: Vote) -> dict[str, Any]:
-    line = {
-        "judge": vote.person,
-        "kind": "person",
-        **_line_of(vote.choice, vote.comment),
-        "time": vote.at,
-    }
+    line = {"judge": vote.person, "kind": "person", **_line_of(vote.choice, vote.comment), "time": vote.at}
     return line if vote.blind else {**line, "blind": False}
 
 

@@ -31,8 +31,7 @@ class Package(NamedTuple):
 
 
 def sample(state: State, name: str, package: int) -> list[int]:
-    """The random pairs of a reviewer among the decided pairs of a package. The sample is the same at every
-    call."""
+    """The random pairs of a reviewer among the decided pairs of a package. Each call gives the same."""
     decided = [pair for pair in state.packages[package] if state.decision(pair).choice is not None]
     size = min(state.rules.review, len(decided))
     return random.Random(f"{state.rules.seed} review {name} {package}").sample(decided, size)
@@ -78,8 +77,7 @@ def next_pair(state: State, name: str) -> int | None:
 def verdict(
     journal: Journal, name: str, number: int, right: bool, choice: Choice | None, comment: str
 ) -> None:
-    """Stores a reviewer's verdict: the decision is right, or it is wrong, and perhaps which choice is
-    right."""
+    """Stores a reviewer's verdict: the decision is right, or wrong, and perhaps which is right."""
     with journal.writing() as (state, append):
         package = state.package_of.get(number)
         if package is None or not state.finished(package) or number not in sample(state, name, package):

@@ -126,8 +126,7 @@ class State:
         return self.pairs[number]
 
     def apply(self, event: AnyEvent, at: str) -> None:
-        """Applies an event. Raises NotAllowed for an event that the rules forbid, and changes nothing in that
-        case."""
+        """Applies an event. Raises NotAllowed for one that the rules forbid, and then changes nothing."""
         match event:
             case Opened():
                 self._open(event)

@@ -182,7 +182,7 @@ def text(counted: Summary) -> str:
     total = sum(package.pairs for package in counted.packages)
     lines = [
         f"{counted.decided + counted.dropped} of {total} pairs are done: "
-        f"{counted.decided} decided, {counted.dropped} dropped; {counted.judged} were judged before",
+        f"{counted.decided} decided, {counted.dropped} dropped; {counted.judged} were judged before"
     ]
     if counted.stuck:
         lines.append(f"{counted.stuck} pairs wait for a further annotator: all who are invited were asked")

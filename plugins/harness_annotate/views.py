@@ -34,8 +34,7 @@ def about(project: Project, name: str) -> dict[str, Any]:
 
 
 def next_pair(project: Project, name: str) -> dict[str, Any]:
-    """The annotator's progress and next pair, as the page needs them. If no pair is left, the result has no
-    pair."""
+    """The annotator's progress and next pair, as the page needs them. At the end there is no pair."""
     number = assignment.next_pair(project.journal, name)
     with project.journal.reading() as state:
         made: dict[str, Any] = {"progress": progress(state, state.people[name])}
@@ -84,8 +83,7 @@ def progress(state: State, person: Person) -> dict[str, Any]:
 
 
 def answers(project: Project, name: str) -> dict[str, Any]:
-    """The person's own answers, the newest first. An answer can be changed until a reviewer has looked at
-    the pair."""
+    """The person's own answers, the newest first. They can be changed until a reviewer has seen the pair."""
     pool = project.pool
     with project.journal.reading() as state:
         history = state.person(name, "annotator").history[: -LISTED - 1 : -1]
@@ -115,8 +113,7 @@ def _vote(state: State, name: str, number: int) -> Vote | None:
 
 
 def answered(project: Project, name: str, number: int) -> dict[str, Any]:
-    """The person's choice and the machines' grades. The page gets a machine's grade only here, after the
-    person has chosen."""
+    """The person's choice and the machines' grades. Only here, after the choice, the page gets them."""
     with project.journal.reading() as state:
         pair, vote = state.pairs[number], _vote(state, name, number)
         return {

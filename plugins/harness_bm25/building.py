@@ -75,8 +75,7 @@ def _add(windows: Windows, inverted: Future[list[Window]]) -> None:
 
 
 def _stretches(batches: Iterable[Encoded], title_weight: float) -> Iterator[Stretch]:
-    """Yields stretches of about WINDOW texts. If titles count, their terms are added to those of the
-    texts."""
+    """Yields stretches of about WINDOW texts. If titles count, their terms are added to the texts'."""
     parts: list[Stretch] = []
     for encoded in batches:
         parts.append(_with_titles(encoded, title_weight) if title_weight else _plain(encoded))
@@ -93,8 +92,7 @@ def _plain(encoded: Encoded) -> Stretch:
 
 
 def _with_titles(encoded: Encoded, weight: float) -> Stretch:
-    """The stretch of a batch that holds titles: the second half of its rows are the titles of the first
-    half."""
+    """The stretch of a batch that holds titles: the second half of its rows, for the first half."""
     n = len(encoded.ends) // 2
     counts = np.diff(encoded.ends, prepend=0)
     owner = np.repeat(np.tile(np.arange(n), 2), counts)
@@ -114,8 +112,7 @@ def _joined(parts: list[Stretch]) -> Stretch:
 
 
 def _invert(stretch: Stretch) -> list[Window]:
-    """The window of a stretch, or several windows if one has too few numbers for the pairs of frequency and
-    length."""
+    """The window of a stretch, or several windows if one has too few numbers for all pairs."""
     size, vocabulary = len(stretch.terms), int(stretch.terms.max(initial=-1)) + 1
     texts, pairs, tf = np.empty(size, np.uint16), np.empty(size, np.uint16), np.empty(size, np.float32)
     starts, cursors = np.zeros(vocabulary + 1, np.int32), np.empty(vocabulary, np.int32)
@@ -140,10 +137,7 @@ def _invert(stretch: Stretch) -> list[Window]:
     blocks, known = invert(*stretch, *room)
     if blocks < 0:
         half = len(stretch.ends) // 2
-        return [
-            *_invert(_part(stretch, 0, half)),
-            *_invert(_part(stretch, half, None)),
-        ]
+        return [*_invert(_part(stretch, 0, half)), *_invert(_part(stretch, half, None))]
     postings = int(count[:blocks].sum())
     return [
         Window(  # copies, because the buffers that they were made in are much larger

@@ -159,9 +159,8 @@ def hoped(k: int, share: float) -> int:
 
 @inner(nb.int64(POSTINGS, BATCH, nb.int64, nb.int64, nb.boolean, ROOM))
 def best(p: Postings, batch: Batch, q: int, k: int, bold: bool, room: Room) -> int:
-    """Brings the k best texts of query q to the front of room.keys, and returns how many there are. If
-    `bold`, the threshold is guessed from the first window that has enough texts; then fewer than k may be
-    found."""
+    """Brings the k best texts of query q to the front of room.keys. Returns their number. If `bold`, the
+    threshold is guessed from the first window that has enough texts; then fewer than k may be found."""
     first, windows = batch.first[q], len(p.window_first) - 1
     query = Query(
         first, batch.first[q + 1] - first, room.cursor, room.blocks, room.rest, room.ahead, room.left

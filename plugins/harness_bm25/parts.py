@@ -34,8 +34,7 @@ def write(
 
 
 class Joined:
-    """The terms of all parts, numbered in the order of their first appearance, as a single worker numbers
-    them."""
+    """The terms of all parts, numbered by first appearance, as a single worker does."""
 
     def __init__(self, parts: Sequence[IndexPart]) -> None:
         self._parts = parts
@@ -46,8 +45,7 @@ class Joined:
         return [word.decode("utf-8", "surrogatepass") for word in self._numbers]
 
     def batches(self, positions: list[NDArray[np.int64]]) -> Iterator[Encoded]:
-        """Yields the batches of all parts, in order. The positions of their texts are appended to
-        `positions`."""
+        """Yields the batches of all parts, in order. Their positions are appended to `positions`."""
         for part in self._parts:
             positions.append(np.array(_array(part, "positions")))
             data, ends = _array(part, "word_bytes").tobytes(), _array(part, "word_ends").tolist()

@@ -75,8 +75,7 @@ class Search:
 
     def search(self, queries: Sequence[str], k: int, within: Ints | None = None) -> Hits:
         """The k best texts of each query; equal scores are ordered by position. Without `within`, a hit has
-        at least one term of its query. With `within`, every named text that is indexed is a hit, even with a
-        score of 0."""
+        at least one term of its query. With `within`, indexed texts in it are hits, even of score 0."""
         return self._found(self._batch(queries), k, within)
 
     def search_terms(

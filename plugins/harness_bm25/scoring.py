@@ -33,8 +33,7 @@ class Postings(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Queries as terms. Each query's heaviest terms come first, and a text's weights are added in this
-    order."""
+    """Queries as terms. The heaviest come first, and a text's weights are added in this order."""
 
     first: NDArray[np.int64]  # int64[Q + 1]: the first term of each query
     terms: NDArray[np.int64]  # int64[T]
@@ -69,8 +68,7 @@ def gain(kind: int, weight: np.float32, slope: np.float32, value: np.float32, tf
 
 @inner(nb.float32(nb.float32, nb.float32))
 def added(score: np.float32, weight: np.float32) -> np.float32:
-    """The score with one more weight. Any number of weights NONE are worth as much as one, so that texts tie
-    that tie in Lucene."""
+    """The score with one more weight. Several weights NONE are worth one, so that ties are Lucene's."""
     return max(score, weight) if weight == NONE else np.float32(score + weight)
 
 
@@ -94,8 +92,7 @@ def add_block(
 
 @inner(nb.int64(POSTINGS, nb.int64, nb.int64))
 def place_in(p: Postings, block: int, text: int) -> int:
-    """The index of a text's posting in the block, or -1, by binary search. `text` counts from the window's
-    first."""
+    """The index of a text's posting in the block, or -1, by binary search. `text` counts from the window."""
     low, size = p.block_start[block], p.block_start[block + 1] - p.block_start[block]
     while size > 1:
         half = size >> 1

@@ -50,9 +50,8 @@ def _table(kind: int, value: NDArray[np.float64], index: Index) -> Table:
 
 
 def saturation(tf: NDArray[np.float64], norm: NDArray[np.float64], params: BM25) -> NDArray[np.float64]:
-    """The BM25 weight without the idf. `norm` is 1 - b + b * length / average. The forms are those of
-    Kamphuis et al., "Which BM25 do you mean?", ECIR 2020, table 1. In every form, an absent term adds
-    nothing."""
+    """The BM25 weight without the idf. `norm` is 1 - b + b * length / average. The forms are Kamphuis et
+    al.'s, "Which BM25 do you mean?", ECIR 2020, table 1. In every form, an absent term adds nothing."""
     k1, delta = params.k1, params.delta
     if params.form in ("lucene", "robertson"):
         return tf / (tf + k1 * norm)
@@ -116,8 +115,7 @@ def ceiling(index: Index, table: Table) -> NDArray[np.float32]:
 
 
 def lucene_length(length: NDArray[np.float32]) -> NDArray[np.float32]:
-    """A length as Lucene stores it in one byte: exact up to 39, then rounded down to four significant
-    bits."""
+    """A length as Lucene stores it in one byte: exact up to 39, then cut to four significant bits."""
     whole = length.astype(np.int64)
     rest = np.maximum(whole - 24, 0)
     shift = np.maximum(np.floor(np.log2(np.maximum(rest, 1))).astype(np.int64) - 3, 0)

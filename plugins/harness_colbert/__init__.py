@@ -27,10 +27,16 @@ class ColbertParams:
     passage_length: int | Auto = param(
         "auto", "how many tokens of a passage are read, including special ones", minimum=4
     )
-    stored: Literal["fp16", "fp32", "none"] = param(
+    stored: Literal["fp16", "fp32", "4bit", "2bit", "1bit", "none"] = param(
         "fp16",
-        "the type in which vectors are stored, to be compared in fp32; none: searches encode the passages "
-        "and keep nothing, with the results of fp32",
+        "how vectors are stored, to be compared in fp32; 4bit, 2bit, 1bit: as the nearest centroid and so "
+        "many bits for each dimension; none: searches encode the passages and keep nothing, with the results "
+        "of fp32",
+    )
+    pool: int = param(
+        1,
+        "divides the number of a passage's vectors: similar ones are clustered, and clusters become means",
+        minimum=1,
     )
     dtype: Literal["auto", "fp32", "bf16", "fp16"] = param(
         "auto", "the type for passages; auto: bf16 if the device supports it. Queries always use fp32"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -21,12 +22,22 @@ SPAN = 1 << 16  # vectors in memory in fp32 at a time
 PRODUCTS = 1 << 26  # inner products in a GPU's memory at a time
 
 
-def learnt(index: Index, count: int, seed: int, device: str = "cpu") -> Floats:
+def usual(vectors: int) -> int:
+    """The usual number of centroids: 16 times the root of the number of vectors, rounded down to a power of
+    two, as in ColBERTv2's code (Santhanam et al. 2022, section 3.4: proportional to the root)."""
+    return 1 << int(math.log2(16 * math.sqrt(vectors)))
+
+
+def learnt(
+    index: Index, count: int, seed: int, device: str = "cpu", without: Sequence[int] | Ints = ()
+) -> Floats:
     """float32[count, d]: centroids of length 1, learnt from a seeded sample of the vectors (Dhillon and Modha
-    2001, the spherical k-means algorithm). A centroid without vectors does not move."""
+    2001, the spherical k-means algorithm). A centroid without vectors does not move. The sample has none of
+    the vectors at `without`."""
     chance = np.random.default_rng(seed)
     total = sum(len(part.vectors) for part in index.parts)
-    sample = vectors_at(index, spread(total, min(total, PER_CENTROID * count, MOST), chance))
+    places = spread(total, min(total, PER_CENTROID * count, MOST), chance)
+    sample = vectors_at(index, np.setdiff1d(places, without))
     sums = sample[spread(len(sample), count, chance)].astype(np.float64)
     centroids = np.zeros(sums.shape, np.float32)
     for _ in range(ROUNDS):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -22,24 +21,25 @@ class Inverted(NamedTuple):
     centroid_bounds: Ints  # int64[C + 1], the same for of_centroids
 
 
-def usual(vectors: int) -> int:
-    """The usual number of centroids: 16 times the root of the number of vectors, rounded down to a power of
-    two, as in ColBERTv2's code (Santhanam et al. 2022, section 3.4: proportional to the root)."""
-    return 1 << int(math.log2(16 * math.sqrt(vectors)))
-
-
 def build(index: Index, options: Ivf, device: str = "cpu") -> Inverted:
     """The inverted file of an index with at least one vector. Memory holds a sample of the vectors and two
     numbers for each centroid of each text."""
     total = sum(len(part.vectors) for part in index.parts)
-    count = min(options.centroids or usual(total), total)
-    centroids = clusters.learnt(index, count, options.seed, device)
+    if index.codec is not None:
+        centroids = index.codec.centroids
+    else:
+        count = min(options.centroids or clusters.usual(total), total)
+        centroids = clusters.learnt(index, count, options.seed, device)
+    count = len(centroids)
     text_numbers, counts = [], []
     for part in index.parts:
-        numbers = [clusters.nearest(some, centroids, device) for some in clusters.spans(part.vectors)]
+        if index.codec is not None:
+            numbers = part.vectors.numbers()
+        else:
+            some = [clusters.nearest(some, centroids, device) for some in clusters.spans(part.vectors)]
+            numbers = np.concatenate([*some, np.empty(0, np.int32)])
         many = np.empty(len(part.bounds) - 1, np.int64)
-        all_numbers = np.concatenate([*numbers, np.empty(0, np.int32)])
-        text_numbers.append(kernels.distinct(all_numbers, part.bounds, many))
+        text_numbers.append(kernels.distinct(numbers, part.bounds, many))
         counts.append(many)
     of_texts = np.concatenate(text_numbers)
     texts_of = np.bincount(of_texts, minlength=count)

@@ -114,3 +114,54 @@ def sum_of_best_centroids(
         for c in range(len(best)):
             total += best[c]
         scores[place] = total
+
+
+@nb.njit(nogil=True, cache=True)
+def pack(
+    vectors: NDArray[np.float32],  # float32[t, d]
+    centroids: NDArray[np.float32],  # float32[C, d]
+    nearest: NDArray[np.int32],  # int32[t]
+    borders: NDArray[np.float32],  # float32[2^bits - 1], ascending
+    code: int,
+    bits: int,
+    rows: NDArray[np.uint8],  # uint8[t, width], zeros: out
+) -> None:
+    """Writes each vector as `codec.Codec` says. A residual on a border belongs to the bucket below."""
+    for i in range(len(vectors)):
+        for byte in range(code):
+            rows[i, byte] = (nearest[i] >> (8 * byte)) & 255
+        for j in range(vectors.shape[1]):
+            residual, bucket = vectors[i, j] - centroids[nearest[i], j], 0
+            for border in borders:
+                bucket += residual > border
+            bit = j * bits
+            rows[i, code + bit // 8] |= np.uint8(bucket << (8 - bits - bit % 8))
+
+
+@nb.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+def unpack(
+    rows: NDArray[np.uint8],  # uint8[t, width]
+    centroids: NDArray[np.float32],  # float32[C, d]
+    values: NDArray[np.float32],  # float32[256, n]: what a byte says of n dimensions
+    code: int,
+    vectors: NDArray[np.float32],  # float32[t, d]: out
+) -> None:
+    """Fills `vectors` with the sums of centroid and residual, of length 1."""
+    dimension, several = vectors.shape[1], values.shape[1]
+    for i in range(len(rows)):
+        number = 0
+        for byte in range(code):
+            number |= int(rows[i, byte]) << (8 * byte)
+        centroid, vector = centroids[number], vectors[i]
+        for byte in range(dimension // several):
+            value = values[rows[i, code + byte]]
+            for j in range(several):
+                vector[byte * several + j] = centroid[byte * several + j] + value[j]
+        for j in range(dimension - dimension % several, dimension):
+            vector[j] = centroid[j] + values[rows[i, code + j // several], j % several]
+        total = np.float32(0)
+        for j in range(dimension):
+            total += vector[j] * vector[j]
+        scale = np.float32(1) / np.sqrt(total) if total > 0 else np.float32(1)
+        for j in range(dimension):
+            vector[j] *= scale

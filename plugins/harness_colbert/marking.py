@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import string
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.plugin import HarnessError
-from harness.toolkit.neural import tokens
+from harness.toolkit.neural import model_folder, tokens
 from harness.toolkit.neural.tokens import Lost, Tokeniser, Tokens
 from harness_colbert.settings import FolderSettings
 
@@ -25,21 +24,26 @@ class Marks(NamedTuple):
     mask: int  # the id of [MASK]
     skipped: NDArray[np.int32]  # ids that get no vector in passages: punctuation, and written-out padding
     attend: bool  # whether the other tokens of a query attend to [MASK]
+    expand: bool = True  # whether a query is filled with [MASK]
     m3: bool = False  # BGE-M3: a query is marked as a passage is, and the first token has no vector
 
 
 def load(folder: Path, settings_file: FolderSettings, trust_remote_code: bool = False) -> Marks:
     tokeniser = tokens.load(folder, trust_remote_code)
     if settings_file.m3:
-        return Marks(tokeniser, tokeniser, tokeniser.padding, np.empty(0, np.int32), False, m3=True)
+        return Marks(tokeniser, tokeniser, tokeniser.padding, np.empty(0, np.int32), False, False, m3=True)
     before = tokeniser.single.before
 
     def marked(marker: str) -> Tokeniser:
         number = _id(tokeniser.backend, marker, folder)
         return tokeniser._replace(single=tokeniser.single._replace(before=(*before, number)))
 
-    skipped = {tokeniser.padding}
-    if settings_file.mask_punctuation:
+    skipped = set() if settings_file.pylate else {tokeniser.padding}
+    if settings_file.pylate:
+        unknown = tokeniser.backend.token_to_id(_special_token(folder, "unk_token", "[UNK]"))
+        known = [tokeniser.backend.token_to_id(word) for word in settings_file.skipped]
+        skipped |= {number if number is not None else unknown for number in known} - {None}
+    elif settings_file.mask_punctuation:
         encoded = (
             tokeniser.backend.encode(mark, add_special_tokens=False).ids for mark in string.punctuation
         )
@@ -47,9 +51,10 @@ def load(folder: Path, settings_file: FolderSettings, trust_remote_code: bool = 
     return Marks(
         marked(settings_file.query_token_id),
         marked(settings_file.doc_token_id),
-        _id(tokeniser.backend, _mask_token(folder), folder),
+        _id(tokeniser.backend, _special_token(folder, "mask_token", "[MASK]"), folder),
         np.array(sorted(skipped), np.int32),
         settings_file.attend_to_mask_tokens,
+        settings_file.expand,
     )
 
 
@@ -83,8 +88,7 @@ def _id(backend: Any, token: str, folder: Path) -> int:
     return int(number)
 
 
-def _mask_token(folder: Path) -> str:
-    path = folder / "tokenizer_config.json"
-    token = json.loads(path.read_bytes()).get("mask_token") if path.exists() else None
+def _special_token(folder: Path, name: str, usual: str) -> str:
+    token = (model_folder.read(folder / "tokenizer_config.json") or {}).get(name)
     token = token.get("content") if isinstance(token, dict) else token
-    return token if isinstance(token, str) else "[MASK]"
+    return token if isinstance(token, str) else usual

@@ -146,11 +146,17 @@ def _block(compare: Compare, part: Part, block: tuple[int, int], scores: Floats)
 def gathered(index: Index, texts: Ints) -> tuple[NDArray[Any], Ints]:
     """The vectors of some texts, text by text, and the bounds of each text."""
     where = np.searchsorted(index.first, texts, "right") - 1
-    gathered_rows = []
-    for number, text in zip(where.tolist(), texts.tolist(), strict=True):
-        part, inside = index.parts[number], text - int(index.first[number])
-        gathered_rows.append(np.asarray(part.vectors[part.bounds[inside] : part.bounds[inside + 1]]))
-    bounds = np.cumsum([0, *map(len, gathered_rows)], dtype=np.int64)
+    gathered_rows, counts = [], []
+    for run in np.split(np.arange(len(texts)), np.flatnonzero(np.diff(where)) + 1):  # texts of one part
+        if not len(run):
+            continue
+        part = index.parts[where[run[0]]]
+        inside = texts[run] - index.first[where[run[0]]]
+        starts, many = part.bounds[inside], part.bounds[inside + 1] - part.bounds[inside]
+        steps = np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many)
+        gathered_rows.append(part.vectors[np.repeat(starts, many) + steps])
+        counts.append(many)
+    bounds = np.cumsum([0, *np.concatenate([*counts, []])], dtype=np.int64)
     empty = np.empty((0, index.dimension), np.float32)
     return np.concatenate(gathered_rows) if gathered_rows else empty, bounds
 

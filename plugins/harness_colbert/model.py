@@ -14,16 +14,15 @@ from numpy.typing import NDArray
 from torch.nn import functional
 
 from harness.plugin import Floats, HarnessError
-from harness.toolkit.neural import bge_m3, checkpoints, hardware, torch_encoder
+from harness.toolkit.neural import bge_m3, checkpoints, hardware, model_folder, torch_encoder
 from harness.toolkit.neural.encoding.passes import workers
 from harness.toolkit.neural.tokens import Tokens
-from harness_colbert import marking
+from harness_colbert import marking, pooling, pylate, storage
 from harness_colbert.marking import Marks
 from harness_colbert.settings import FolderSettings
 
 QUERIES = 16  # queries in one pass
 LINEAR = "linear.weight"
-NUMBERS: dict[str, np.dtype[Any]] = {"fp16": np.dtype(np.float16), "fp32": np.dtype(np.float32)}
 
 
 class Network(NamedTuple):
@@ -39,6 +38,15 @@ def load(folder: Path, settings_file: FolderSettings, dtype: str, trust_remote_c
         body = checkpoints.load(folder, "AutoModel", dtype, trust_remote_code=trust_remote_code)
         head = bge_m3.read(folder, "colbert_linear", body.config.hidden_size).to(checkpoints.DTYPES[dtype])
         return Network(body, head.weight, head.bias)
+    if settings_file.pylate:
+        body = checkpoints.load(
+            model_folder.network(folder), "AutoModel", dtype, trust_remote_code=trust_remote_code
+        )
+        weight, bias = (
+            part if part is None else part.to(checkpoints.DTYPES[dtype]) for part in pylate.linear(folder)
+        )
+        assert weight is not None
+        return Network(body, weight, bias)
     linear = checkpoints.take(checkpoints.weights(folder), "", folder, [LINEAR])[LINEAR]
     if linear.shape[0] != settings_file.dim:
         raise HarnessError(
@@ -55,10 +63,17 @@ class Passages:
     punctuation (Khattab and Zaharia 2020, section 3.2)."""
 
     def __init__(
-        self, states: torch_encoder.States, network: Network, marks: Marks, stored: str, alone: bool
+        self,
+        states: torch_encoder.States,
+        network: Network,
+        marks: Marks,
+        stored: str,
+        alone: bool,
+        pool: int = 1,
     ) -> None:
         self._states, self._network, self._marks = states, network, marks
-        self._stored, self._alone = NUMBERS[stored], alone
+        self._stored, self._alone = storage.TYPES[stored], alone
+        self._pool = pool
 
     def __call__(self, batch: Tokens) -> Sequence[NDArray[Any]]:
         states = self._states(batch)  # [T, d]
@@ -67,16 +82,20 @@ class Passages:
         keep = marking.kept(self._marks, batch)  # bool[T]
         with torch.inference_mode():
             chosen = states[torch.from_numpy(keep).to(states.device)]
-            vectors = _projected(chosen, self._network).astype(self._stored)
+            vectors = _projected(chosen, self._network)
         ends = np.concatenate([[0], np.cumsum(keep)])[batch.bounds]
-        return [vectors[begin:end] for begin, end in pairwise(ends.tolist())]
+        return [
+            pooling.pooled(vectors[begin:end], self._pool).astype(self._stored)
+            for begin, end in pairwise(ends.tolist())
+        ]
 
 
-def passages(network: Network, marks: Marks, device: str, stored: str) -> list[Passages]:
+def passages(network: Network, marks: Marks, device: str, stored: str, pool: int = 1) -> list[Passages]:
     """The encoders of passages, one for each worker thread. If there is only one, it uses all cores."""
     encoders_by_kind = torch_encoder.encoders(network.body, marks.passages.padding, device)
     return [
-        Passages(states, network, marks, stored, len(encoders_by_kind) == 1) for states in encoders_by_kind
+        Passages(states, network, marks, stored, len(encoders_by_kind) == 1, pool)
+        for states in encoders_by_kind
     ]
 
 
@@ -99,14 +118,15 @@ def queries(network: Network, ids: NDArray[np.int64], attention: NDArray[np.int6
 
 
 def queries_as_passages(network: Network, marks: Marks, token_ids: Tokens, device: str) -> Floats:
-    """float32[n, L, dimension]: the token vectors of queries for BGE-M3. The vectors of a query are divided
-    by their number, so that the sum of their best products (MaxSim) becomes a mean (Chen et al. 2024,
-    section 3.2). Shorter queries are filled with zeros up to the length of the longest."""
+    """float32[n, L, dimension]: the token vectors of queries without [MASK]. BGE-M3's are divided by the
+    number of the query's vectors, so that the sum of their best products (MaxSim) becomes a mean (Chen et al.
+    2024, section 3.2). Shorter queries are filled with zeros up to the length of the longest."""
+    marks = marks._replace(skipped=np.empty(0, np.int32))
     with workers(passages(network, marks, device, "fp32")) as run:
         rows = run(token_ids, lambda count: None).rows
     filled = np.zeros((len(rows), max(map(len, rows), default=1), len(network.linear)), np.float32)
     for row, vectors in zip(filled, rows, strict=True):
-        row[: len(vectors)] = vectors / np.float32(len(vectors))
+        row[: len(vectors)] = vectors / np.float32(len(vectors) if marks.m3 else 1)
     return filled
 
 

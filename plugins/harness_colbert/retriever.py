@@ -16,8 +16,18 @@ from harness.toolkit.neural import model_folder, models, tokens
 from harness.toolkit.neural.encoding.loop import Prepare, encode
 from harness.toolkit.neural.encoding.parts import Forward
 from harness.toolkit.neural.encoding.passes import BUDGETS
-from harness_colbert import ColbertParams, RetrieverParams, marking, matching, model, settings, storage
+from harness_colbert import (
+    ColbertParams,
+    RetrieverParams,
+    compressing,
+    marking,
+    matching,
+    model,
+    settings,
+    storage,
+)
 from harness_colbert.approximate import Approximate
+from harness_colbert.codec import BITS
 
 
 class Encoder(NamedTuple):
@@ -40,7 +50,8 @@ def encoder(params: ColbertParams, stored: str) -> Encoder:
     def prepare(batch: Batch) -> tuple[tokens.Tokens, tokens.Lost]:
         return tokens.tokenise(marks.passages, batch.texts, length)
 
-    return Encoder(prepare, model.passages(network, marks, params.device, stored), len(network.linear))
+    forwards = model.passages(network, marks, params.device, stored, params.pool)
+    return Encoder(prepare, forwards, len(network.linear))
 
 
 def index(params: ColbertParams, texts: Texts, folder: Path, part: range | None = None) -> Mapping[str, JSON]:
@@ -49,11 +60,12 @@ def index(params: ColbertParams, texts: Texts, folder: Path, part: range | None 
     if params.stored == "none":
         storage.finish_empty(folder)
         return {"dtype": params.dtype, "stored": "none"}
-    prepare, forwards, dimension = encoder(params, params.stored)
-    stored = model.NUMBERS[params.stored]
-    budget, write = BUDGETS[params.device], storage.writer(folder, dimension, stored)
+    prepare, forwards, dimension = encoder(params, storage.encoded_as(params.stored))
+    budget, write = BUDGETS[params.device], storage.writer(folder, dimension, params.stored)
     done = encode(texts, folder, prepare, forwards, write, shard=storage.SHARD, budget=budget, part=part)
-    vectors = storage.finish(folder, dimension, stored)
+    if part is None and params.stored in BITS:
+        compressing.compress(folder, dimension, BITS[params.stored], params.device)
+    vectors = storage.finish(folder, dimension, params.stored)
     facts = {"dimension": dimension, "dtype": params.dtype, "stored": params.stored, "vectors": vectors}
     return {**facts, **done.facts()}
 
@@ -101,7 +113,7 @@ class Asker:
 
     def __call__(self, queries: Sequence[str]) -> Floats:
         """float32[Q, L, dimension]: the vectors of each query."""
-        if self._marks.m3:
+        if not self._marks.expand:
             token_ids, lost = tokens.tokenise(self._marks.queries, queries, self._length)
             self.lost = self.lost.plus(lost)
             return model.queries_as_passages(self._network, self._marks, token_ids, self._device)

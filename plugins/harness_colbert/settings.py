@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from harness.plugin import HarnessError, IndexBytes
 from harness.toolkit.neural import bge_m3, hardware, model_folder, models
-from harness_colbert import ColbertParams, registry
+from harness_colbert import ColbertParams, pylate, registry
+from harness_colbert.codec import BITS, residual_bytes
 
 METADATA = "artifact.metadata"
 
@@ -27,14 +28,25 @@ class FolderSettings(NamedTuple):
     similarity: str = "cosine"
     interaction: str = "colbert"
     m3: bool = False  # BGE-M3: no artifact.metadata, no markers, no [MASK]
+    pylate: bool = False  # saved by PyLate: no artifact.metadata
+    skipped: tuple[str, ...] = ()  # PyLate's words without a vector in passages
+    expand: bool = True  # whether a query is filled with [MASK]
+
+
+METADATA_KEYS = FolderSettings._fields[: FolderSettings._fields.index("m3")]
 
 
 def resolved(params: ColbertParams) -> ColbertParams:
     """The parameters with the settings that the registry or an available folder states. Called while
     planning."""
-    if params.stored == "none" and getattr(params, "search", "exact") != "exact":
+    search = getattr(params, "search", "exact")
+    if params.stored == "none" and search != "exact":
         raise HarnessError(
             "stored: an inverted file needs the passages' vectors; store them, or leave out search"
+        )
+    if params.stored in BITS and search != "exact" and search.ivf.centroids:
+        raise HarnessError(
+            f"search.ivf.centroids: vectors of {params.stored} have centroids of their own; leave it out"
         )
     known = registry.find(params.model)
     model, revision = models.located(known.passages if known else params.model, params.revision)
@@ -60,15 +72,19 @@ def resolved(params: ColbertParams) -> ColbertParams:
 
 
 def index_bytes(params: ColbertParams) -> IndexBytes | None:
-    """At most a vector for each token, and two numbers for each text; nothing if none are stored. A
-    checkpoint that is not here has the dimension that ColBERT's code gives it, or BGE-M3's."""
+    """At most a vector for each token, divided by `pool`, and two numbers for each text; nothing if none are
+    stored. A checkpoint that is not here has the dimension that ColBERT's code gives it, or BGE-M3's."""
     if params.stored == "none":
         return IndexBytes(0)
     here = _here(params.model, params.revision)
     usual = bge_m3.DIMENSION if params.model == registry.BGE_M3 else FolderSettings().dim
     dimension = usual if here is None else read(here).dim
     most = None if params.passage_length == "auto" else params.passage_length
-    return IndexBytes(16, dimension * {"fp16": 2, "fp32": 4}[params.stored], most)
+    if params.stored in BITS:  # the number of the centroid has 3 bytes at most; centroids are not counted
+        row = 3 + residual_bytes(dimension, BITS[params.stored])
+    else:
+        row = dimension * {"fp16": 2, "fp32": 4}[params.stored]
+    return IndexBytes(16, row / params.pool, most)
 
 
 def _first(value: Any, *others: int | None) -> Any:
@@ -82,12 +98,16 @@ def _here(model: Path | str, revision: str) -> Path | None:
     if isinstance(model, Path):
         return model if model.is_dir() else None
     folder = None if models.is_local(model) else models.cached(model, revision)
-    described = folder and ((folder / METADATA).exists() or bge_m3.has(folder, "colbert_linear"))
+    described = folder and (
+        (folder / METADATA).exists() or bge_m3.has(folder, "colbert_linear") or pylate.has(folder)
+    )
     return folder if described else None
 
 
 def read(folder: Path) -> FolderSettings:
     path = folder / METADATA
+    if pylate.has(folder):
+        return FolderSettings(**pylate.read(folder))
     if not path.exists() and bge_m3.has(folder, "colbert_linear"):
         places = model_folder.places(folder) or bge_m3.PASSAGE_LENGTH
         return FolderSettings(
@@ -100,12 +120,12 @@ def read(folder: Path) -> FolderSettings:
     except FileNotFoundError:
         raise HarnessError(
             f"model: {folder} has no {METADATA}, which says how a ColBERT marks its texts; name a checkpoint "
-            "of ColBERT"
+            "of ColBERT, or a model of PyLate"
         ) from None
     except (OSError, ValueError) as error:
         raise HarnessError(f"model: {path} cannot be read ({error}); fetch the model again") from error
     given_settings = given_settings.get("config", given_settings)  # older versions nest it
-    names = [name for name in FolderSettings._fields[:-1] if given_settings.get(name) is not None]
+    names = [name for name in METADATA_KEYS if given_settings.get(name) is not None]
     values = {name: given_settings[name] for name in names}
     usual = FolderSettings()._asdict()
     wrong = [name for name, value in values.items() if type(value) is not type(usual[name])]

@@ -8,12 +8,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
+import pyarrow as pa
 
-from harness.plugin import JSON, Addition, Document, HarnessError
+from harness.plugin import JSON, Addition, Document
+from harness.toolkit.files.by_id import ById, Rows, missing_row
 from harness.toolkit.files.json_lines import Keys, Records
+from harness.toolkit.files.reading import refuse
 from harness_coreference.annotate import edits
 from harness_coreference.contract import Cluster, Mention
-from harness_coreference.kept import Kept, Row, absent, matched
 
 if TYPE_CHECKING:
     from harness_coreference import ClustersParams
@@ -39,39 +41,42 @@ class Clusters:
         self.params = params
 
     def match(self, documents: Iterable[str], passages: Iterable[str]) -> Mapping[str, JSON]:
-        return matched(
-            self._kept, documents, "document", self.params.path, self.params.missing, self.params.unknown
-        )
+        params = self.params
+        return self._rows.match(documents, "document", params.path, params.missing, params.unknown)
 
     def augment(self, documents: Iterable[Document]) -> Iterator[Addition]:
         for document in documents:
-            row = self._kept.get(document.id)
+            [row] = self._rows.texts_of([document.id])
             if row is None:
                 if self.params.missing == "refuse":
-                    raise absent(self.params.path, "document", document.id)
+                    raise missing_row(self.params.path, "document", document.id)
                 yield Addition()
                 continue
             passages = [passage.text for passage in document.passages]
-            clusters = placed(msgspec.json.decode(row.value, type=Line), passages)
+            clusters = placed(msgspec.json.decode(row, type=Line), passages)
             if clusters is None:
                 if self.params.differs == "refuse":
-                    raise HarnessError(
-                        f"{row.file}:{row.line}: its text or its offsets are not those of the document "
-                        f"'{document.id}'; resolve this corpus again, or leave such documents as they are "
-                        "with differs: skip"
+                    refuse(
+                        *self._rows.place(document.id),
+                        f"its text or its offsets are not those of the document '{document.id}'; resolve "
+                        "this corpus again, or leave such documents as they are with differs: skip",
                     )
                 yield Addition()
                 continue
             yield Addition(edits=edits(passages, clusters, self.params.same))
 
     @cached_property
-    def _kept(self) -> Kept:
-        return Kept(self._lines())
-
-    def _lines(self) -> Iterator[Row]:
+    def _rows(self) -> ById:
         path = self.params.path
-        for number, line in Records(path, (Line,), _KEYS).numbered():
-            yield Row(line.id, number, str(path), msgspec.json.encode(line).decode())
+        return ById(
+            Rows(
+                path,
+                numbers,
+                pa.array((line.id for line in lines), pa.string()),
+                pa.array((msgspec.json.encode(line).decode() for line in lines), pa.string()),
+            )
+            for numbers, lines in Records(path, (Line,), _KEYS).with_lines()
+        )
 
 
 def placed(line: Line, passages: Sequence[str]) -> list[Cluster] | None:

@@ -9,14 +9,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from harness.plugin import JSON, Addition, Document, Edit, HarnessError, Passage
-from harness.toolkit.files.json_lines import Keys, Records
-from harness.toolkit.files.reading import opened, refuse
-from harness_coreference.kept import Kept, Row, absent, matched
+from harness.toolkit.files.by_id import ById, missing_row, of_tables
+from harness.toolkit.files.reading import refuse
+from harness.toolkit.files.tables import Column
 
 if TYPE_CHECKING:
     from harness_coreference import RewrittenParams
@@ -26,12 +24,7 @@ _TOKEN = re.compile(r"\s+|[\u3400-\u9fff]|[^\W\u3400-\u9fff]+|[^\w\s]")
 _MOST = 4_000_000  # word pairs to compare at most; beyond, a text without mere insertions is replaced whole
 
 
-class Line(msgspec.Struct, rename={"id": "_id"}, gc=False):
-    id: str
-    text: str
-
-
-_KEYS = Keys(("_id", "text"), {"_id": ("str",), "text": ("str",)})
+_ID, _TEXT = Column("_id", pa.string()), Column("text", pa.string(), prose=True)
 
 
 class Rewritten:
@@ -42,33 +35,33 @@ class Rewritten:
         self.params = params
 
     def match(self, documents: Iterable[str], passages: Iterable[str]) -> Mapping[str, JSON]:
-        return matched(
-            self._kept, passages, "passage", self.params.path, self.params.missing, self.params.unknown
-        )
+        params = self.params
+        return self._rows.match(passages, "passage", params.path, params.missing, params.unknown)
 
     def augment(self, documents: Iterable[Document]) -> Iterator[Addition]:
         for document in documents:
             yield Addition(edits=tuple(self._edits(passage) for passage in document.passages))
 
     def _edits(self, passage: Passage) -> tuple[Edit, ...]:
-        row = self._kept.get(passage.id)
-        if row is None:
+        [text] = self._rows.texts_of([passage.id])
+        if text is None:
             if self.params.missing == "refuse":
-                raise absent(self.params.path, "passage", passage.id)
+                raise missing_row(self.params.path, "passage", passage.id)
             return ()
-        opcodes = difference(passage.text, row.value)
+        opcodes = difference(passage.text, text)
         if self.params.differs == "replace" or all(edit.start == edit.end for edit in opcodes):
             return opcodes
         if self.params.differs == "refuse":
-            raise HarnessError(
-                f"{row.file}:{row.line}: this is not the passage '{passage.id}' with insertions; "
-                "take the file of this corpus, or choose differs: replace or differs: skip"
+            refuse(
+                *self._rows.place(passage.id),
+                f"this is not the passage '{passage.id}' with insertions; "
+                "take the file of this corpus, or choose differs: replace or differs: skip",
             )
         return ()
 
     @cached_property
-    def _kept(self) -> Kept:
-        return Kept(row for path in _files(self.params.path) for row in _rows(path))
+    def _rows(self) -> ById:
+        return ById(of_tables(_files(self.params.path), _ID, _TEXT), "passage")
 
 
 def difference(text: str, rewritten: str) -> tuple[Edit, ...]:
@@ -124,25 +117,3 @@ def _files(path: Path) -> list[Path]:
             f"{path}: there is no file of rows in it; name one that ends in .parquet or .jsonl"
         )
     return files
-
-
-def _rows(path: Path) -> Iterator[Row]:
-    if path.suffix != ".parquet":
-        for number, line in Records(path, (Line,), _KEYS).numbered():
-            yield Row(line.id, number, str(path), line.text)
-        return
-    number = 0
-    with opened(path) as file:
-        try:
-            for batch in pq.ParquetFile(file).iter_batches(8192, columns=["_id", "text"]):
-                columns = [batch.column(name).to_pylist() for name in ("_id", "text")]
-                for id, text in zip(*columns, strict=True):
-                    number += 1
-                    if not isinstance(id, str) or not isinstance(text, str):
-                        refuse(
-                            path, number, "'_id' and 'text' must be texts in every row; copy the file again"
-                        )
-                    yield Row(id, number, str(path), text)
-        except (pa.ArrowException, KeyError, OSError) as error:
-            what = str(error).splitlines()[0]
-            refuse(path, number + 1, f"it cannot be read as rows of `_id` and `text` ({what}); copy it again")

@@ -12,8 +12,7 @@ from harness.plugin import Facts, Need, Reranker, hookimpl, param
 
 @dataclass(frozen=True)
 class CrossEncoderParams:
-    """The parameters of the re-ranker. A setting that is `auto` is taken from the model's folder, or from the
-    usage of its authors."""
+    """The parameters of the re-ranker. `auto` is the setting of the model's folder, or of its authors."""
 
     model: Path | str | None = param(
         None, "a folder, a hub id, package:MODULE/FOLDER, or a short name (docs/models.md)"

@@ -33,8 +33,7 @@ def written(instruction: str, query: str, text: str) -> str:
 
 
 def prompted(tokeniser: Tokeniser) -> Tokeniser:
-    """The tokeniser with the prompt around each pair. The prompt is never cut; a long pair loses the end of
-    its passage."""
+    """The tokeniser with the prompt around each pair. It is never cut; long passages are."""
 
     def ids(text: str) -> tuple[int, ...]:
         return tuple(tokeniser.backend.encode(text, add_special_tokens=False).ids)
@@ -71,8 +70,7 @@ def forwards(
 
 
 class Answering:
-    """A `Forward` that gives log p(yes) / p(no) after the last token of a pair, by a softmax over the
-    two answers."""
+    """A `Forward` that gives log p(yes) / p(no) after the last token of a pair, by a softmax of the two."""
 
     def __init__(self, body: Any, head: Any, padding: int, device: str) -> None:
         self._body, self._head, self._padding, self._device = body, head, padding, device

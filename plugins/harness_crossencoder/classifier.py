@@ -64,8 +64,7 @@ class Whole:
 
 
 class Packed:
-    """A `Forward` without padding, on one core: `torch_packed` runs the encoder, then the model's own head
-    follows."""
+    """A `Forward` without padding, on one core: `torch_packed` runs the encoder, then its own head."""
 
     def __init__(self, model: Any, states: torch_encoder.States) -> None:
         self._model, self._states = model, states
@@ -105,7 +104,6 @@ def _head(model: Any, first: torch.Tensor) -> torch.Tensor:
 
 
 def _last(model: Any, classes: int) -> list[torch.nn.Linear]:
-    """The layer that computes the logits, in a list; empty if the model's own code computes them in another
-    way."""
+    """The layer that computes the logits, in a list; empty if the model's code does it otherwise."""
     linear = (module for module in model.modules() if isinstance(module, torch.nn.Linear))
     return [layer for layer in linear if layer.out_features == classes][-1:]

@@ -55,8 +55,7 @@ def forwards(params: CrossEncoderParams, folder: Path, tokeniser: Tokeniser) -> 
 
 
 class MonoT5:
-    """A `Forward` that gives log p(true) / p(false) of the first word of the answer, by a softmax over these
-    two words."""
+    """A `Forward` that gives log p(true) / p(false) of the answer's first word, by a softmax over the two."""
 
     def __init__(self, model: Any, padding: int, device: str) -> None:
         self._model, self._padding, self._device = model, padding, device

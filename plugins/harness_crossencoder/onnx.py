@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from harness.plugin import HarnessError
+from harness.plugin import Floats, HarnessError
 from harness.toolkit.neural.onnx_session import Session
 from harness.toolkit.neural.tokens import Tokens
-
-if TYPE_CHECKING:
-    from harness.plugin import Floats
 
 
 class Exported:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.plugin import JSON, Floats, Ints, Texts
 from harness.toolkit.neural import hardware, models, tokens
@@ -15,9 +16,6 @@ from harness.toolkit.neural.encoding.parts import Forward
 from harness.toolkit.neural.encoding.passes import workers
 from harness.toolkit.neural.tokens import Lost, Tokeniser
 from harness_crossencoder import CrossEncoderParams, settings
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 class Reader(NamedTuple):
@@ -113,8 +111,7 @@ def combined(every: NDArray[np.float64], kind: str, probabilities: bool) -> NDAr
 
 
 def _completed(params: CrossEncoderParams, folders: Sequence[Path]) -> CrossEncoderParams:
-    """The parameters, completed by the settings in the models' folders if these were missing while
-    planning."""
+    """The parameters, completed by the settings in the models' folders if missing while planning."""
     if "auto" not in (params.kind, params.length):
         return params
     settled: dict[str, Any] = (

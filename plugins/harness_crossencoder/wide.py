@@ -1,5 +1,4 @@
-"""Computes a network's last layer in fp32, whatever comes before: in bf16 a logit has 8 bits, and many
-tie."""
+"""Computes a network's last layer in fp32: in bf16 a logit has 8 bits, and many tie."""
 
 from __future__ import annotations
 

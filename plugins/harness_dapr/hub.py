@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from harness.plugin import ROWS
-from harness.toolkit.files.by_id import ById, by_id
+from harness.toolkit.files.by_id import ById, of_tables
 from harness.toolkit.files.reading import refuse
 from harness.toolkit.files.tables import Column, parts, rows
 from harness_dapr.judged import Asked, Judged
@@ -88,24 +88,17 @@ class Hub:
 
 def keyphrases(paths: Iterable[Path]) -> ById:
     """The keyphrases of each document, in the text of the authors: joined by "; "."""
-    first: dict[str, int] = {}
-    phrases: list[str] = []
-    for path in paths:
-        for line, row in rows(path, _KEYPHRASES):
-            if first.setdefault(row["doc_id"], line) != line:
-                refuse(path, line, f"the document '{row['doc_id']}' occurs twice; copy the file again")
-            phrases.append(row["keyphrases"])
-    return by_id(list(first), phrases)
+    return ById(of_tables(paths, *_KEYPHRASES))
 
 
 def _titles(path: Path, phrases: ById, documents: pa.Array) -> pa.Array:
     """The keyphrases of the document of each row."""
     encoded = documents.dictionary_encode()
     ids = encoded.dictionary.to_pylist()
-    found = phrases.rows_of(ids)
-    if (found < 0).any():
-        missing = ids[int((found < 0).argmax())]
+    found = phrases.texts_of(ids)
+    if None in found:
+        missing = ids[found.index(None)]
         refuse(
             path, 1, f"there are no keyphrases of the document '{missing}'; take all files from one release"
         )
-    return phrases.texts.take(pa.array(found).take(encoded.indices))
+    return pa.array(found, _TEXT).take(encoded.indices)

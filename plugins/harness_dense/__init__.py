@@ -14,6 +14,20 @@ Auto = Literal["auto"]
 
 
 @dataclass(frozen=True)
+class Late:
+    """Late chunking: documents are read whole, and passages pooled from their own tokens."""
+
+    window: int | Auto = param(
+        "auto", "how many tokens are read at once; auto: all that the model has places for", minimum=8
+    )
+    overlap: int | Auto = param(
+        "auto",
+        "how many tokens two windows of a document share; auto: 512, but at most a quarter of the window",
+        minimum=0,
+    )
+
+
+@dataclass(frozen=True)
 class DenseParams:
     """The parameters of `dense`. A setting that is `auto` or null comes from the model's folder, or from the
     usage of the model's authors."""
@@ -33,6 +47,9 @@ class DenseParams:
     titles: Literal["auto", "none", "pair", "untyped-pair"] = param(
         "auto", "whether a passage is read as a pair of title and text; untyped: both with the token type 0"
     )
+    late: Late | None = param(
+        None, "late chunking: a document is read once, and each passage pooled (by mean) from its own tokens"
+    )
     query_model: Path | str | None = param(
         None, "the model for queries, if it differs from the model for passages"
     )
@@ -43,13 +60,33 @@ class DenseParams:
         "auto",
         "the type of the computation; auto: bf16 if the device supports it; stored: that of an ONNX file",
     )
-    stored: Literal["auto", "fp32", "fp16", "int8"] = param(
+    dimensions: int | None = param(
+        None, "how many of a vector's first numbers are kept, for models trained so (Matryoshka)", minimum=1
+    )
+    stored: Literal["auto", "fp32", "fp16", "int8", "binary"] = param(
         "auto",
-        "the type in which vectors are stored; auto: fp16 if they were computed in fp16 or bf16, else fp32",
+        "the type in which vectors are stored; auto: fp16 if they were computed in fp16 or bf16, else fp32; "
+        "binary: one bit for each number",
+    )
+    rescore: int = param(
+        4,
+        "with stored: binary: how many candidates for each hit are found by the bits and then scored with "
+        "the query's full numbers; 0: the bits alone decide",
+        minimum=0,
+    )
+    rescore_by: Literal["binary", "int8", "fp16", "fp32"] = param(
+        "binary", "the form in which passages are scored then; if it is not binary, it is stored too"
+    )
+    keep_full: bool = param(
+        True,
+        "keeps the full vectors too, from which all forms (dimensions, stored) are made without encoding "
+        "again; false saves their disk space",
     )
     device: Literal["auto", "cpu", "cuda"] = param("auto", "where the model and a faiss index run")
-    backend: Literal["auto", "torch", "openvino", "onnx"] = param(
-        "auto", "the library that runs the model; auto: torch, or onnx if the folder has only ONNX files"
+    backend: Literal["auto", "torch", "openvino", "onnx", "numpy"] = param(
+        "auto",
+        "the library that runs the model; auto: torch, onnx if the folder has only ONNX files, or numpy for "
+        "static embeddings",
     )
     search: Literal["exact"] | Faiss = param(
         "exact", "how the nearest vectors are found: exact, or a faiss index by its name"
@@ -65,7 +102,7 @@ class DenseParams:
 def resolve(params: DenseParams, facts: Facts) -> DenseParams:
     from harness_dense.resolving import resolved
 
-    return resolved(params)
+    return resolved(params, facts.unit)
 
 
 def missing_files(params: DenseParams) -> Sequence[str | Need]:
@@ -80,6 +117,12 @@ def index_bytes(params: DenseParams) -> IndexBytes | None:
     return index_bytes(params)
 
 
+def derived_from(params: DenseParams) -> DenseParams | None:
+    from harness_dense.resolving import derived_from
+
+    return derived_from(params)
+
+
 def notes(params: DenseParams) -> Sequence[str]:
     from harness_dense.resolving import notes
 
@@ -91,7 +134,7 @@ def libraries_by_param(params: DenseParams) -> Mapping[str, Sequence[str]]:
     compare vectors to `search`. Because the latter change only the search, a new version of numba encodes
     nothing again."""
     torch = ("torch", "transformers")
-    backends = {"openvino": ("openvino", *torch), "onnx": ("onnxruntime",)}
+    backends = {"openvino": ("openvino", *torch), "onnx": ("onnxruntime",), "numpy": ("numpy",)}
     faiss = () if params.search == "exact" else ("faiss-cpu", "faiss-gpu")
     return {"backend": backends.get(params.backend, torch), "search": ("numba", *faiss)}
 
@@ -118,8 +161,9 @@ def harness_retrievers() -> Iterable[Retriever]:
         notes=notes,
         libraries_by_param=libraries_by_param,
         index_bytes=index_bytes,
+        derived_from=derived_from,
         queries=("text", "vectors"),
-        search_only=("query_model", "query_revision", "query_prompt", "query_length", "search"),
+        search_only=("query_model", "query_revision", "query_prompt", "query_length", "search", "rescore"),
         cores="all",
         from_word=from_word,
     )

@@ -40,6 +40,8 @@ def pool(states: Floats, bounds: Ints, how: str) -> Floats:
         result[nonempty] = np.maximum.reduceat(states, starts, axis=0)
     elif how == "mean" and len(nonempty):
         result[nonempty] = np.add.reduceat(states, starts, axis=0) / (ends - starts)[:, None]
+    elif how == "mean-in-order" and len(nonempty):  # as model2vec adds: faster, and less exact
+        result[nonempty] = [states[a:b].mean(axis=0) for a, b in zip(starts, ends, strict=True)]
     return result
 
 

@@ -5,20 +5,21 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from harness.plugin import HarnessError, IndexBytes, Need, unknown
+from harness.plugin import HarnessError, IndexBytes, Need, Unit, unknown
 from harness.toolkit.neural import backends, known_encoders, model_folder, models, weight_files
 from harness.toolkit.neural.encoder_folder import FolderSettings, read
 from harness.toolkit.neural.known_encoders import Known
 from harness.toolkit.neural.model_folder import EXPORTS
 from harness.toolkit.neural.revisions import AUTO
-from harness_dense import DenseParams
+from harness_dense import DenseParams, Late
 
-NUMBERS = {"fp32": 4, "fp16": 2, "int8": 1}  # bytes
+NUMBERS = {"fp32": 4, "fp16": 2, "int8": 1, "binary": 1 / 8}  # bytes
+POSITION, SCALE = 8, 4  # bytes of a text's place in the corpus, and of the scale of a vector in int8
 
 
-def resolved(params: DenseParams) -> DenseParams:
+def resolved(params: DenseParams, unit: Unit = "passage") -> DenseParams:
     """`params` with every `auto` setting resolved. The suite comes first, then the registry, then the model's
     folder. A setting stays `auto` only if the model is missing and not in the registry."""
     known = _known(params)
@@ -33,11 +34,19 @@ def resolved(params: DenseParams) -> DenseParams:
     queries = _described(query_model, query_revision) if query_model else passages
     if not params.trust_remote_code:
         _refuse_code([(model, passages), (query_model, queries)])
-    exported, weights = (bool(passages.exported), passages.weights) if passages else (False, False)
-    backend = backends.backend(params.backend, exported, weights)
+    of = passages or FolderSettings(static=known is not None and known.static)
+    backend = backends.backend(params.backend, bool(of.exported), of.weights, of.static)
+    if any(tower and tower.static != (backend == "numpy") for tower in (passages, queries)):
+        raise HarnessError(f"backend: numpy runs static embeddings, and nothing else does; not {backend}")
     device = backends.device(params.device, backend)
     dtype = backends.dtype(params.dtype, device, backend)
-    usual = "fp32" if dtype in ("fp32", "stored") else "fp16"
+    usual = _usual(dtype)
+    full = passages.dimension if passages else None
+    if full is not None and params.dimensions is not None and params.dimensions > full:
+        raise HarnessError(f"dimensions: the model's vectors have {full} numbers; give no more")
+    stored, of_binary = params.stored, params.stored == "binary"
+    if of_binary and params.search != "exact":
+        raise HarnessError("search: binary vectors are searched exactly; leave it out, or store int8")
     settled: dict[str, Any] = {
         "model": model,
         "revision": revision,
@@ -47,7 +56,10 @@ def resolved(params: DenseParams) -> DenseParams:
         "backend": backend,
         "device": device,
         "dtype": dtype,
-        "stored": usual if params.stored == "auto" else params.stored,
+        "dimensions": None if params.dimensions == full else params.dimensions,
+        "stored": usual if stored == "auto" else stored,
+        "rescore": params.rescore if of_binary else 0,
+        "rescore_by": params.rescore_by if of_binary and params.rescore else "binary",
         "code_revision": _code_revision(params, passages, queries),
         **_settings(params, _of_authors(known), _of_folders(passages, queries)),
     }
@@ -55,7 +67,35 @@ def resolved(params: DenseParams) -> DenseParams:
         if described and described.positions:
             model_folder.refuse_beyond(name, getattr(params, name), described.positions)
             settled[name] = min(settled[name], described.positions)
+    if params.late is not None:
+        settled |= _late(params, params.late, settled, passages, unit)
     return dataclasses.replace(params, **settled)
+
+
+def _late(
+    params: DenseParams, late: Late, settled: dict[str, Any], passages: FolderSettings | None, unit: Unit
+) -> dict[str, Any]:
+    """The settings of late chunking. Its window takes the place of the passages' length."""
+    if unit == "document":
+        raise HarnessError("late: it ranks passages, by what it reads of documents; leave out unit: document")
+    if settled.get("titles", params.titles) not in ("auto", "none"):
+        raise HarnessError(
+            "late: titles are read once before the document, by context: [titles]; say titles: none"
+        )
+    places = passages.positions if passages else None
+    window, overlap, length = late.window, late.overlap, params.passage_length
+    model_folder.refuse_beyond("late.window", window, places)
+    if window == "auto":
+        window = places or settled.get("passage_length", "auto")
+    if length not in ("auto", window):
+        raise HarnessError(
+            f"passage_length: with late, the window of {window} tokens says how much is read; leave it out"
+        )
+    if overlap == "auto" and isinstance(window, int):
+        overlap = min(512, window // 4)
+    if isinstance(window, int) and isinstance(overlap, int) and overlap >= window:
+        raise HarnessError(f"late.overlap: {overlap} tokens do not fit in a window of {window}; give fewer")
+    return {"late": Late(window, overlap), "passage_length": window}
 
 
 def missing_files(params: DenseParams) -> list[str | Need]:
@@ -79,13 +119,36 @@ def missing_files(params: DenseParams) -> list[str | Need]:
 def index_bytes(params: DenseParams) -> IndexBytes | None:
     """A vector and a position for each text. The type is known after `resolved`."""
     described = _described(params.model, params.revision)
-    if described is None or described.dimension is None:
+    dimension = params.dimensions or (described and described.dimension)
+    return None if dimension is None else IndexBytes(bytes_of(params, dimension))
+
+
+def bytes_of(params: DenseParams, dimension: int) -> float:
+    """What a text takes in an index of vectors of `dimension` numbers."""
+    copied = params.stored == "binary" and params.rescore_by != "binary"
+    stored = [params.stored, *([params.rescore_by] if copied else [])]
+    return sum(NUMBERS[kind] * dimension + (SCALE if kind == "int8" else 0) + POSITION for kind in stored)
+
+
+def derived_from(params: DenseParams) -> DenseParams | None:
+    """The parameters of the full vectors in the type in which they are computed; None if `params` are
+    these, or keep none of them."""
+    full = _usual(params.dtype)
+    same = params.dimensions is None and params.stored in (full, "fp32", "auto")
+    if same or not params.keep_full:
         return None
-    return IndexBytes(described.dimension * NUMBERS[params.stored] + 8)
+    return dataclasses.replace(params, dimensions=None, stored=full, rescore=0, rescore_by="binary")
+
+
+def _usual(dtype: str) -> Literal["fp32", "fp16"]:
+    return "fp32" if dtype in ("fp32", "stored") else "fp16"
 
 
 def notes(params: DenseParams) -> list[str]:
-    return [line for tower in _towers(params) for line in models.notes(*tower, _instead(params))]
+    lines = [line for tower in _towers(params) for line in models.notes(*tower, _instead(params))]
+    if params.late is not None and params.pooling not in ("auto", "mean"):
+        lines.append(f"late: passages are pooled by mean, but queries by {params.pooling}")
+    return lines
 
 
 def _instead(params: DenseParams) -> Sequence[str]:

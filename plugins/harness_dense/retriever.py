@@ -12,13 +12,12 @@ import numpy as np
 from harness.plugin import JSON, Batch, Floats, HarnessError, Hits, IndexPart, Ints, Texts, Unit
 from harness.toolkit.index.parts import gather
 from harness.toolkit.index.positions import hits_of, rows_of
-from harness.toolkit.neural.encoding import vectors
 from harness.toolkit.neural.encoding.loop import MARKS, SHARD, Encoding, encode
 from harness.toolkit.neural.encoding.parts import Write
-from harness.toolkit.neural.encoding.passes import BUDGETS, workers
+from harness.toolkit.neural.encoding.passes import BUDGET, BUDGETS, workers
 from harness.toolkit.neural.tokens import Lost, Tokens
 from harness.toolkit.search import exact
-from harness_dense import DenseParams, towers
+from harness_dense import DenseParams, forms, late, towers
 from harness_dense.towers import Tower
 
 if TYPE_CHECKING:
@@ -46,53 +45,54 @@ class Dense:
     def index(self, texts: Texts, folder: Path) -> Mapping[str, JSON]:
         """Write the vectors of the texts, in their order, into `folder`, and return facts to report."""
         params, dimension = self._params, self._tower.dimension
-        encoded = self._encode(texts, folder, vectors.writer(folder, len(texts), dimension, params.stored))
-        form = {"dimension": dimension, "backend": params.backend, "dtype": params.dtype}
-        return {**form, **vectors.facts(folder, params.stored), **encoded.facts()}
+        encoded = self._encode(texts, folder, forms.writer(folder, len(texts), dimension, params))
+        facts = {"backend": params.backend, "dtype": params.dtype, **forms.facts(folder, params)}
+        return {**facts, **encoded.facts()}
+
+    def derive(self, texts: Texts, source: Path, folder: Path) -> Mapping[str, JSON]:
+        return forms.derive(source, folder, self._params)
 
     def index_part(self, texts: Texts, folder: Path, start: int, stop: int) -> None:
-        write = vectors.writer(folder, stop - start, self._tower.dimension, self._params.stored)
-        self._encode(
-            texts, folder, lambda shard: write(shard._replace(first=shard.first - start)), range(start, stop)
-        )
+        write = forms.writer(folder, stop - start, self._tower.dimension, self._params, start)
+        self._encode(texts, folder, write, range(start, stop))
 
     def join(self, texts: Texts, parts: Sequence[IndexPart], folder: Path) -> Mapping[str, JSON]:
-        vectors.join(parts, folder, len(texts), self._params.stored)
+        forms.join(parts, folder, len(texts), self._params)
         gather(parts, folder, MARKS)
         return self.index(texts, folder)  # all texts are encoded already, and are not encoded again
 
+    @property
+    def whole_documents(self) -> bool:
+        return self._params.late is not None
+
     def _encode(self, texts: Texts, folder: Path, write: Write, part: range | None = None) -> Encoding:
-        tower = self._tower
+        tower, budget = self._tower, BUDGETS[self._params.device]
+        if tower.late is not None:
+            return late.encode(texts, folder, tower, write, budget, part)
 
         def prepare(batch: Batch) -> tuple[Tokens, Lost]:
             return towers.prepared(tower, batch.texts, batch.titles)
 
-        budget = BUDGETS[self._params.device]
         return encode(texts, folder, prepare, tower.forwards, write, budget=budget, part=part)
 
     def encode(self, texts: Sequence[str], queries: bool) -> Floats:
         """float32[n, d]: the vectors of the texts, encoded as queries if `queries`, otherwise as passages."""
         tower = self._query_tower if queries else self._tower
-        if not texts:
-            return np.zeros((0, tower.dimension), np.float32)
-        tokens, _ = towers.prepared(tower, texts)
-        with workers(tower.forwards, BUDGETS[self._params.device]) as run:
-            rows = run(tokens, lambda count: None).rows
-        return np.stack(rows).astype(np.float32)
+        return _rows(tower, texts, self._params, BUDGETS[self._params.device])[0]
 
     def open(self, texts: Texts, folder: Path) -> Search:
-        return Search(self._params, vectors.read(folder), texts.unit)
+        return Search(self._params, forms.read(folder, self._params), texts.unit)
 
 
 class Search:
     """An open index. A faiss index is built here, when the vectors are opened, and the time counts as search.
     That is why a suite can try another faiss index without encoding anything again."""
 
-    def __init__(self, params: DenseParams, index: vectors.Vectors, unit: Unit) -> None:
+    def __init__(self, params: DenseParams, index: forms.Form, unit: Unit) -> None:
         self._params = params
         self._tower, self._index, self._unit = towers.queries(params), index, unit
         self._lost = Lost()
-        width, dimension = index.rows.shape[1], self._tower.dimension
+        width, dimension = index.rows.shape[1], params.dimensions or self._tower.dimension
         if width != dimension:
             raise HarnessError(
                 f"query_model: its vectors have {dimension} numbers and those of the passages {width}; name "
@@ -113,7 +113,7 @@ class Search:
             places, scores = self._faiss.search(vectors, k)
         else:
             named = None if within is None else rows_of(within, self._index.positions)
-            places, scores = exact.search(vectors, self._index.rows, k, named)
+            places, scores = forms.search(vectors, self._index, k, named)
         return hits_of(places, scores, k, self._index.positions, self._unit)
 
     @property
@@ -127,13 +127,13 @@ class Search:
 
     def encode(self, queries: Sequence[str]) -> Floats:
         """float32[Q, d]: the vectors of the queries."""
-        rows, lost = self._rows(self._tower, queries)
+        rows, lost = _rows(self._tower, queries, self._params)
         self._lost = self._lost.plus(lost)
         return rows
 
     def encode_passages(self, texts: Sequence[str]) -> Floats:
         """float32[n, d]: the vectors of passages without titles."""
-        return self._rows(self._passage_tower, texts)[0]
+        return _rows(self._passage_tower, texts, self._params)[0]
 
     @functools.cached_property  # a rewriter encodes a few texts at a time
     def _passage_tower(self) -> Tower:
@@ -141,16 +141,22 @@ class Search:
 
     def vectors(self, positions: Ints) -> Floats:
         rows = rows_of(positions, self._index.positions)
-        vectors = self._index.rows[np.maximum(rows, 0)] if len(self._index.rows) else np.zeros((len(rows), 0))
+        some = len(self._index.rows) > 0
+        vectors = forms.floats(self._index, np.maximum(rows, 0)) if some else np.zeros((len(rows), 0))
         return np.where(rows[:, None] >= 0, vectors, 0).astype(np.float32)
 
-    def _rows(self, tower: Tower, texts: Sequence[str]) -> tuple[Floats, Lost]:
-        if not texts:
-            return np.zeros((0, self._index.rows.shape[1]), np.float32), Lost()
-        tokens, lost = towers.prepared(tower, texts)
-        with workers(tower.forwards) as run:
-            rows = run(tokens, lambda count: None).rows
-        return np.stack(rows).astype(np.float32), lost
+
+def _rows(
+    tower: Tower, texts: Sequence[str], params: DenseParams, budget: int = BUDGET
+) -> tuple[Floats, Lost]:
+    """float32[n, d]: the vectors of texts by a tower, and what was cut of them."""
+    if not texts:
+        return np.zeros((0, params.dimensions or tower.dimension), np.float32), Lost()
+    if tower.late is not None:
+        return forms.shaped(late.encoded(tower, texts, budget), params), Lost()
+    tokens, lost = towers.prepared(tower, texts)
+    with workers(tower.forwards, budget) as run:
+        return forms.shaped(np.stack(run(tokens, lambda count: None).rows), params), lost
 
 
 class Approximate:

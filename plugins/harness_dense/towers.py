@@ -9,10 +9,9 @@ from typing import NamedTuple
 
 from harness.plugin import Floats
 from harness.toolkit.neural import encoder_folder, hardware, model_folder, models, title_pairs, tokens
-from harness.toolkit.neural.encoding.parts import Forward
 from harness.toolkit.neural.model_folder import EXPORTS
 from harness.toolkit.neural.tokens import Lost, Tokeniser, Tokens
-from harness_dense import DenseParams, pooling
+from harness_dense import DenseParams, Late, pooling
 
 
 class Tower(NamedTuple):
@@ -21,7 +20,8 @@ class Tower(NamedTuple):
     length: int
     lower: bool
     titles: str  # none, pair or untyped-pair
-    forwards: Sequence[Forward]  # one for each worker
+    forwards: Sequence[Vectors]  # one for each worker
+    late: Late | None = None  # passages are read as parts of their documents
 
     @property
     def dimension(self) -> int:
@@ -34,22 +34,25 @@ class Vectors:
     """A `Forward` of a network, its pooling, and the layers after pooling."""
 
     network: pooling.Network
-    how: str  # cls, mean, max or last: the way of pooling
+    how: str  # the way of pooling
     layers: Sequence[pooling.Step]
     unit: bool  # vectors of length 1
 
     def __call__(self, batch: Tokens) -> list[Floats]:
         """The vector of each text, float32[d]."""
-        vectors = pooling.pool(self.network(batch), batch.bounds, self.how)
+        return list(self.finished(pooling.pool(self.network(batch), batch.bounds, self.how)))
+
+    def finished(self, vectors: Floats) -> Floats:
+        """The pooled vectors, after the layers that follow pooling."""
         for layer in self.layers:
             vectors = layer(vectors)
-        return list(pooling.normalised(vectors) if self.unit else vectors)
+        return pooling.normalised(vectors) if self.unit else vectors
 
 
 def passages(params: DenseParams) -> Tower:
     assert params.passage_prompt is not None  # all settings are resolved before a tower is built
     tower = _tower(params, params.model, params.revision, params.passage_prompt, int(params.passage_length))
-    return tower._replace(titles=params.titles)
+    return tower._replace(titles=params.titles, late=params.late)
 
 
 def queries(params: DenseParams) -> Tower:
@@ -80,9 +83,15 @@ def _tower(params: DenseParams, model: Path | str, revision: str, prompt: str, l
             models.code(name, params.code_revision)  # downloads the code to where transformers looks for it
     layers = pooling.steps(encoder_folder.layers(at))
     unit = params.normalise is True or params.similarity == "cosine"
-    tokeniser = tokens.load(inner, params.trust_remote_code, params.code_revision)
+    if params.backend == "numpy":
+        from harness_dense import static
+
+        tokeniser = static.tokeniser(inner)
+    else:
+        tokeniser = tokens.load(inner, params.trust_remote_code, params.code_revision)
     body, head = _networks(params, at, inner, tokeniser.padding)
-    forwards = [Vectors(network, params.pooling, [*head, *layers], unit) for network in body]
+    how = "mean-in-order" if (params.backend, params.pooling) == ("numpy", "mean") else params.pooling
+    forwards = [Vectors(network, how, [*head, *layers], unit) for network in body]
     return Tower(tokeniser, prompt, length, described.lower, "none", forwards)
 
 
@@ -95,6 +104,10 @@ def _networks(
 
         exported = Exported(at)
         return [exported] * hardware.threads(), []
+    if params.backend == "numpy":
+        from harness_dense.static import network
+
+        return [network(inner)] * hardware.threads(), []
     from harness_dense import checkpoint
 
     return checkpoint.networks(params, inner, padding)

@@ -46,8 +46,7 @@ def passage_ids(path: Path) -> pa.ChunkedArray:
 
 
 def _segments(path: Path) -> Iterator[tuple[int, bytes]]:
-    """The file in blocks, each with the line on which it begins. A block holds complete pairs, each followed
-    by a comma."""
+    """The file in blocks, each with the line on which it begins. Blocks end at pairs' commas."""
     line, rest, opened = 1, b"", False
     for piece in _bigger(pieces(path)):
         rest += piece

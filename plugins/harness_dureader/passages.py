@@ -15,8 +15,7 @@ _COLUMNS = "query, title, text, label"
 
 
 def rows(parts: Sequence[Path], ids: Path) -> Iterator[pa.RecordBatch]:
-    """The passages as batches of the schema harness.collection.corpus.ROWS. All parts together must have one
-    row for each id."""
+    """The passages as batches of the schema harness.collection.corpus.ROWS. All parts have a row an id."""
     named = passage_ids(ids)
     done = 0
     for part in parts:
@@ -34,8 +33,7 @@ def rows(parts: Sequence[Path], ids: Path) -> Iterator[pa.RecordBatch]:
 
 
 def line_of(parts: Sequence[Path], row: int) -> str:
-    """The place of a row as `file:line`. Rows are counted from 0 over all parts. The parts are read up to
-    that row."""
+    """The place of a row as `file:line`. Rows are counted from 0 over all parts. Reads up to that row."""
     for part in parts:
         for first, chunk in chunks(part):
             lines = bytes(chunk).count(b"\n") + (bytes(chunk[-1:]) != b"\n")

@@ -25,11 +25,7 @@ class _Question(msgspec.Struct):
 
 _KEYS = Keys(
     ("question_id", "question"),
-    {
-        "question_id": ("str",),
-        "question": ("str",),
-        "answer_paragraphs": ("list", "NoneType"),
-    },
+    {"question_id": ("str",), "question": ("str",), "answer_paragraphs": ("list", "NoneType")},
 )
 
 
@@ -59,8 +55,7 @@ def questions(path: Path) -> Iterator[Question]:
 
 
 def mapped(path: Path) -> Iterator[Question]:
-    """The questions of q2qid.<split>.json, which has the form {"question": "question id", ...} and no
-    positives."""
+    """The questions of q2qid.<split>.json, {"question": "question id", ...}, without positives."""
     try:
         ids = msgspec.json.decode(b"".join(pieces(path)), type=dict[str, str])
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:

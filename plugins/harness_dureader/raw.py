@@ -36,12 +36,7 @@ class _Question(msgspec.Struct):
 
 _KEYS = Keys(
     ("question_id", "question", "documents"),
-    {
-        "question_id": ("int", "str"),
-        "question": ("str",),
-        "documents": ("list",),
-        "answers": ("list",),
-    },
+    {"question_id": ("int", "str"), "question": ("str",), "documents": ("list",), "answers": ("list",)},
 )
 
 
@@ -57,8 +52,7 @@ class Raw:
         return Card("zh", self._params.split, None, LICENCE, CITATION, URL, (NOTE,))
 
     def inputs(self, part: Part) -> Inputs:
-        """The files that a part is read from. Queries and judgements depend only on the file of their
-        split."""
+        """The files that a part is read from. Queries and judgements need only their split's file."""
         if part == "corpus":
             return Inputs({}, tuple(self._file(split) for split in self._params.documents))
         return Inputs({}, (self._file(self._params.split),))

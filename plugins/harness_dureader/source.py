@@ -167,8 +167,7 @@ class Dureader:
 
 
 def _parts(folder: Path) -> tuple[Path, ...]:
-    """The paths of part-00, part-01, ... in order, plain or compressed. Without any part, the result is the
-    path of part-00 alone."""
+    """The paths of part-00, part-01, ... in order, plain or compressed. Without any, that of part-00."""
     numbered = re.compile(r"(part-\d\d)(\.gz|\.zst)?")
     matches = [numbered.fullmatch(path.name) for path in folder.glob("part-*")]
     names = sorted({match.group(1) for match in matches if match})

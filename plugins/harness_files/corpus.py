@@ -77,8 +77,7 @@ def rows(path: Path, format: str) -> Iterator[pa.RecordBatch]:
 
 
 def line_of(path: Path, row: int) -> int:
-    """The number of the line that holds `row`, where rows are counted from 0. The file is read up to that
-    line."""
+    """The number of the line that holds `row`, where rows are counted from 0. Reads up to that line."""
     if tables.is_table(path):
         return tables.line_of(path, row)
     header = _first_line(path) == DPR_HEADER

@@ -12,8 +12,7 @@ TEXTS = {"text", "title", "contents", "passage", "query", "question", "answers"}
 
 
 def refuse_header(path: Path, number: int, columns: Sequence[str]) -> None:
-    """Refuse the first line of a file if it names columns, because it would be read as a passage or a
-    query."""
+    """Refuse the first line of a file if it names columns, which would be read as a passage or a query."""
     names = [column.strip().strip('"').casefold() for column in columns]
     if names[0] in IDS and set(names[1:]) <= TEXTS:
         refuse(path, number, "this line names the columns, which are fixed here; remove it")

@@ -118,8 +118,7 @@ class Files:
         return Query(topic.id, topic.text, exclude=excluded, answers=answers)
 
     def _judged_digest(self) -> str | None:
-        """The SHA-256 of the ids of the judged queries, or None if there is no file of judgements, or the
-        file is still missing."""
+        """The SHA-256 of the ids of the judged queries, or None without a file of judgements."""
         if self._qrels is None or not self._qrels.exists():
             return None
         ids = sorted({row.query for row in qrels.judged(self._qrels)})

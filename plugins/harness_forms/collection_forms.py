@@ -47,8 +47,7 @@ def mteb(whole: Whole, out: Path) -> list[str]:
 
 
 def trec(whole: Whole, out: Path) -> list[str]:
-    """Writes `corpus.jsonl`, `topics.<split>.tsv`, and `qrels.<split>.txt` in the four columns of
-    trec_eval."""
+    """Writes `corpus.jsonl`, `topics.<split>.tsv`, and `qrels.<split>.txt` in trec_eval's columns."""
     split = whole.card.split
     _lines(out / "corpus.jsonl", _passages(whole, documents=True))
     _flat(whole.queries.texts, "a query")
@@ -61,8 +60,7 @@ def trec(whole: Whole, out: Path) -> list[str]:
 
 
 def dureader(whole: Whole, out: Path) -> list[str]:
-    """Writes `part-00`, `passage2id.map.json` and `<split>.json`. Each question of `<split>.json` holds its
-    positive paragraphs."""
+    """Writes `part-00`, `passage2id.map.json` and `<split>.json`. Each question holds its positives."""
     collection, split = out / "passage-collection", whole.card.split
     texts = (("-", "-", text, "0") for _, text in _flat_passages(whole))
     _table(collection / "part-00", None, texts)
@@ -208,8 +206,7 @@ def _neither(whole: Whole) -> list[str]:
 
 
 def _slices(whole: Whole, out: Path) -> list[str]:
-    """Writes the slices of queries as a table. The parameter `slices` of the datasets `files` and `t2ranking`
-    reads this table."""
+    """Writes the slices of queries as a table. `slices` of `files` and `t2ranking` reads it."""
     if not any(whole.queries.slices):
         return []
     path = out / f"slices.{whole.card.split}.tsv"

@@ -37,8 +37,7 @@ FORMS: dict[str, Writer] = {
 
 
 def export(board: Leaderboard, form: str, out: Path, store: Store) -> Written:
-    """Writes the leaderboard into `out`. The store is read for what the form needs, such as judgements;
-    nothing is run."""
+    """Writes the leaderboard into `out`. The store is read for judgements and the like; nothing is run."""
     if out.resolve() == board.folder.resolve():
         raise HarnessError(f"--out {shown_path(out)}: is the leaderboard's own folder; name another one")
     with writing.explaining(out):

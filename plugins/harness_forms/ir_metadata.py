@@ -24,8 +24,7 @@ RANKING = {"search": "retrieval", "combine": "combination", "pick": "combination
 
 
 def write(board: Leaderboard, out: Path, store: Store) -> Written:
-    """Writes `DATASET/SYSTEM.ir_metadata.yaml`, in the folder in which the form `trec` writes
-    `DATASET/SYSTEM.run`."""
+    """Writes `DATASET/SYSTEM.ir_metadata.yaml`, beside the `DATASET/SYSTEM.run` of the form `trec`."""
     notes: list[str] = []
     paths = []
     for row in scored(board, notes):

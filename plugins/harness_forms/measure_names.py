@@ -34,8 +34,7 @@ def trec_eval(measure: str) -> str | None:
 
 
 def mteb(measure: str) -> str | None:
-    """The name of a measure in MTEB: `nDCG@10` is `ndcg_at_10`. None for a measure that MTEB does not
-    report."""
+    """The name of a measure in MTEB: `nDCG@10` is `ndcg_at_10`. None if MTEB does not report it."""
     return _named(measure, MTEB)
 
 

@@ -1,5 +1,4 @@
-"""The files of an exported model, with the model that it was trained for, without which it cannot be
-loaded."""
+"""The files of an exported model, with the model without which it cannot be loaded."""
 
 from __future__ import annotations
 
@@ -55,8 +54,7 @@ def lacks_backbone(files: Mapping[str, Path]) -> bool:
 
 
 def content(name: str, files: Mapping[str, Path]) -> bytes:
-    """The content of a file in an export. peft's configuration names the backbone that is exported with the
-    adapter."""
+    """The content of a file in an export. peft's configuration names the exported backbone."""
     data, (folder, _, last) = files[name].read_bytes(), name.rpartition("/")
     if last != ADAPTER or not _has_backbone(files, f"{folder}/" if folder else ""):
         return data

@@ -50,8 +50,7 @@ def files(paths: Sequence[Path]) -> list[Path]:
 
 def board(paths: Sequence[Path], measures: Sequence[str], out: Path, name: str) -> Leaderboard:
     """The leaderboard of result files results/MODEL/REVISION/TASK.json. The MODEL folder names the system.
-    Raises HarnessError, naming every file, for files that are no results and for two results of one model on
-    one task."""
+    Raises HarnessError, with every file, for files that are no results and for two of a model and task."""
     wanted = tuple(parsed_measure(text, {}).name for text in measures)
     rows: dict[tuple[str, str], Row] = {}
     datasets: dict[str, Dataset] = {}

@@ -17,8 +17,7 @@ ENDINGS = {"msmarco": "tsv", "rocketqa": "tsv", "tevatron": "txt", "dureader": "
 
 
 def write(board: Leaderboard, out: Path, store: Store, *, form: str) -> Written:
-    """Writes `DATASET/SYSTEM.ENDING` for each row. Raises HarnessError for a run that is not the one that its
-    row cites."""
+    """Writes `DATASET/SYSTEM.ENDING` for each row. Raises HarnessError for a run that is not its row's."""
     notes: list[str] = []
     paths = []
     for row in scored(board, notes):

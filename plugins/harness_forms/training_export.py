@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import orjson
 
-from harness.plugin import HarnessError, View
+from harness.plugin import HarnessError, Ints, View
 from harness.toolkit.boards import Leaderboard
 from harness.toolkit.boards.stored import Artifact, Corpus, Examples, Store, read_queries
 from harness.toolkit.files import writing
 from harness_forms.written_files import Written, target
-
-if TYPE_CHECKING:
-    from harness.plugin import Ints
 
 FORMS = ("tevatron-training", "sentence-transformers-training")
 

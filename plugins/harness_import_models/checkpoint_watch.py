@@ -27,9 +27,8 @@ def validate(
     folder: Path, suite: Path, system: str | None, out: Path, store: Path | None, watching: Watching,
     tell: Callable[[str], None],
 ) -> Leaderboard:  # fmt: skip
-    """The leaderboard with a row `SYSTEM@CHECKPOINT` for each checkpoint and dataset. It is written again
-    after each checkpoint. A checkpoint that was validated before is not run again unless its files
-    changed."""
+    """The leaderboard with a row `SYSTEM@CHECKPOINT` for each checkpoint and dataset. It is written after
+    each checkpoint. One that was validated before is not run again unless its files changed."""
     if not folder.is_dir():
         raise HarnessError(f"{shown_path(folder)}: is no folder; name that of the checkpoints")
     chosen, key = _tried(running.load(suite), system)
@@ -78,8 +77,7 @@ def _model(system: System) -> str | None:
 
 
 def _appearing(folder: Path, watching: Watching) -> Iterator[Path]:
-    """The checkpoints of the folder in the order in which they were written, each once, until it is time to
-    stop."""
+    """The checkpoints of the folder in the order of writing, each once, until it is time to stop."""
     seen: set[Path] = set()
     last = time.monotonic()
     while True:

@@ -172,11 +172,7 @@ def _network(part: Part, inner: Tensors, head: list[Array], architecture: Mappin
 
 
 def _without_pooler(
-    part: Part,
-    inner: Tensors,
-    weight: Array,
-    bias: Array,
-    config: dict[str, Any],
+    part: Part, inner: Tensors, weight: Array, bias: Array, config: dict[str, Any]
 ) -> Network:
     """A re-ranker that reads the first token's state h by w h + b and nothing between. ELECTRA's head has a
     layer with GELU there, which is passed unchanged: gelu(x) - gelu(-x) = x, with x = w h."""

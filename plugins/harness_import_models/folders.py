@@ -80,8 +80,7 @@ def _as_encoder(folder: Path, network: Network, length: int) -> None:
 
 
 def _tokenizer(folder: Path, words: Words, length: int) -> None:
-    """BERT's tokenizer for lower-cased text. Special tokens in a text are read as its other signs are, as
-    rocketqa does."""
+    """BERT's tokenizer for lower-cased text. Special tokens in a text are plain text, as in rocketqa."""
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
     tokenizer = Tokenizer(

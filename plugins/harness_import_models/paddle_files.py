@@ -50,8 +50,7 @@ class Separate(Mapping[str, Array]):
 
 
 def combined(parameters: Path, program: Path) -> dict[str, Array]:
-    """The tensors of one file, named by the program that was saved with them: they stand in the order of the
-    names."""
+    """The tensors of one file, named by the program beside them: they stand in the order of the names."""
     names = sorted(v.name for v in _variables(program) if v.kept and v.kind == _TENSOR)
     data, at = _read(parameters), 0
     tensors: dict[str, Array] = {}

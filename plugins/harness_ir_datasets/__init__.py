@@ -17,12 +17,10 @@ class IrDatasetsParams:
         "if the name has several collections, add one of them, as in mMARCO/zh"
     )
     split: str | None = param(
-        None,
-        "reads the queries of another split than the id names; null: the split in the id",
+        None, "reads the queries of another split than the id names; null: the split in the id"
     )
     query: str | None = param(
-        None,
-        "the field of a query that is its text, such as description; null: the default of ir_datasets",
+        None, "the field of a query that is its text, such as description; null: the default of ir_datasets"
     )
     exclude_self: bool = param(
         False, "removes a passage with the query's id from the results, as BEIR's evaluation does"

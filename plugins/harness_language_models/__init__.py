@@ -59,7 +59,22 @@ class EmbeddingParams:
     similarity: Literal["cosine", "dot"] = param("cosine", "how vectors are compared")
     query_prompt: str = param("", "text that is put before every query")
     passage_prompt: str = param("", "text that is put before every passage")
-    batch: int = param(64, "how many texts one request has", minimum=1, maximum=2048, keyed=False)
+    batch: int = param(
+        64, "how many texts (or groups of passages) one request has", minimum=1, maximum=2048, keyed=False
+    )
+    documents: Literal["voyage", "jina"] | None = param(
+        None, "sends the passages of a document together, in the form of this service; null: each alone"
+    )
+    together: int | None = param(
+        None,
+        "for documents: the most bytes (UTF-8) that are sent together; a longer document is split between "
+        "passages; null: 64,000 for voyage, 16,000 for jina",
+        minimum=1,
+    )
+
+    def __post_init__(self) -> None:
+        if self.together is not None and self.documents is None:
+            raise ValueError("together goes with documents: voyage or jina; add that, or leave it out")
 
 
 def missing_files(params: Any) -> Sequence[str | Need]:

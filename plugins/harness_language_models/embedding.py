@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from harness.toolkit import services
 from harness.toolkit.index import files
 from harness.toolkit.index.positions import hits_of, rows_of
 from harness.toolkit.search import exact
-from harness_language_models import EmbeddingParams
+from harness_language_models import EmbeddingParams, grouping
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,11 +34,14 @@ class Embedding:
         client = services.Client(self._params.service)
         positions: list[Ints] = []
         parts: list[Floats] = []
+        facts: dict[str, JSON] = {}
         done = 0
-        for batch in texts.batches(TEXTS):
-            parts.append(_embedded(client, self._params, self._params.passage_prompt, batch.texts))
-            positions.append(batch.positions.astype(np.int64))
-            done += len(batch.texts)
+        together = self._params.documents is not None and texts.unit == "passage"
+        vectors = self._grouped(client, texts, facts) if together else self._alone(client, texts)
+        for some, rows in vectors:
+            parts.append(rows)
+            positions.append(some.astype(np.int64))
+            done += len(some)
             texts.progress(done)
         client.close()
         parts = [part for part in parts if len(part)]
@@ -48,7 +51,24 @@ class Embedding:
         np.save(folder / "vectors.npy", rows)
         np.save(folder / "positions.npy", np.concatenate([*positions, np.empty(0, np.int64)]))
         files.finish(folder, FORMAT, ["vectors.npy", "positions.npy"])
-        return {"dimension": int(rows.shape[1])}
+        return {"dimension": int(rows.shape[1]), **facts}
+
+    def _alone(self, client: services.Client, texts: Texts) -> Iterator[tuple[Ints, Floats]]:
+        for batch in texts.batches(TEXTS):
+            yield batch.positions, _embedded(client, self._params, self._params.passage_prompt, batch.texts)
+
+    def _grouped(
+        self, client: services.Client, texts: Texts, facts: dict[str, JSON]
+    ) -> Iterator[tuple[Ints, Floats]]:
+        counts = dict.fromkeys(("documents", "documents_split", "groups", "passages_too_long"), 0)
+        for groups in grouping.batches(texts, self._params, TEXTS, counts):
+            vectors = grouping.embed(client, self._params, "document", [group.texts for group in groups])
+            wanted = [rows[group.places] for rows, group in zip(vectors, groups, strict=True)]
+            yield (
+                np.concatenate([group.positions for group in groups]),
+                _scaled(self._params, np.concatenate(wanted)),
+            )
+        facts.update(counts)
 
     def open(self, texts: Texts, folder: Path) -> Search:
         files.read_facts(folder, FORMAT)
@@ -76,7 +96,7 @@ class Search:
         return hits_of(places, scores, k, self._positions, self._unit)
 
     def encode(self, queries: Sequence[str]) -> Floats:
-        vectors = _embedded(self._client, self._params, self._params.query_prompt, queries)
+        vectors = _embedded(self._client, self._params, self._params.query_prompt, queries, "query")
         if len(vectors) and len(self._rows) and vectors.shape[1] != self._rows.shape[1]:
             raise HarnessError(
                 f"{self._params.service.url}: vectors of queries have {vectors.shape[1]} numbers, "
@@ -93,11 +113,22 @@ class Search:
         return np.where(rows[:, None] >= 0, vectors, 0).astype(np.float32)
 
 
-def _embedded(client: services.Client, params: EmbeddingParams, prompt: str, texts: Sequence[str]) -> Floats:
-    """float32[n, d]: the vectors of the texts, of length 1 unless `similarity` is dot. An empty text is sent
-    as a space, because services refuse empty texts."""
-    prompted = [prompt + text if (prompt + text).strip() else " " for text in texts]
-    rows: Floats = services.embed(client, prompted, params.dimensions, batch=params.batch)
+def _embedded(
+    client: services.Client,
+    params: EmbeddingParams,
+    prompt: str,
+    texts: Sequence[str],
+    kind: str = "document",
+) -> Floats:
+    """float32[n, d]: the vector of each text alone, of length 1 unless `similarity` is dot."""
+    prompted = [grouping.sent(prompt, text) for text in texts]
+    if params.documents is not None:
+        rows = grouping.embed(client, params, kind, [[text] for text in prompted])
+        return _scaled(params, np.concatenate(rows) if rows else np.zeros((0, 0), np.float32))
+    return _scaled(params, services.embed(client, prompted, params.dimensions, batch=params.batch))
+
+
+def _scaled(params: EmbeddingParams, rows: Floats) -> Floats:
     if params.similarity == "dot":
         return rows
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)

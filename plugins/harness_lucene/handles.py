@@ -72,8 +72,7 @@ def shaped(java: Java, handle: Any, returns: str, *takes: str) -> Any:
 
 
 def then(java: Java, first: Any, *rest: Any) -> Any:
-    """The handle of `rest[1](rest[0](first(...)))`. Each handle takes exactly the type that the handle before
-    it returns."""
+    """The handle of `rest[1](rest[0](first(...)))`. Each takes exactly the type that the last returns."""
     for following in rest:
         first = java("java.lang.invoke.MethodHandles").filterReturnValue(first, following)
     return first

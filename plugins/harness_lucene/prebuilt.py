@@ -10,8 +10,7 @@ from harness_lucene.runtime import Java
 
 
 def folder(java: Java, name: str) -> Path:
-    """The folder of a prebuilt index, which is downloaded if it is missing. Raises HarnessError if the
-    download fails."""
+    """The folder of a prebuilt index, downloaded if missing. Raises HarnessError if that fails."""
     from jnius import JavaException
 
     catalogue = java("io.anserini.index.prebuilt.PrebuiltInvertedIndex")

@@ -55,8 +55,7 @@ def java() -> Java:
 
 
 def options() -> list[str]:
-    """The options of the virtual machine. They bound its memory and keep it from replacing the harness's
-    signal handlers."""
+    """The options of the virtual machine. They bound its memory and keep it off the signal handlers."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
     crash = Path(tempfile.gettempdir()) / "harness-java-%p.log"
     return [f"-Xmx{min(HEAP_MB, memory // 2)}m", "-Xrs", f"-XX:ErrorFile={crash}"]
@@ -90,8 +89,7 @@ def homes() -> Iterator[Home]:
 
 
 def choose(homes: list[Home]) -> Path:
-    """The first folder with a suitable Java. If there is none, a HarnessError gives the reason for each
-    folder."""
+    """The first folder with a suitable Java. Raises HarnessError with each folder's fault."""
     wrong = []
     for home in homes:
         problem = unfit(home.path)

@@ -59,8 +59,7 @@ class Search:
 
     def search(self, queries: Sequence[str], k: int, within: Ints | None = None) -> Hits:
         """The k best texts of each query, with equal scores ordered by position. Without `within`, a hit has
-        at least one term of its query. With `within`, every named text that is indexed is a hit, even with a
-        score of 0."""
+        at least one term of its query. With `within`, indexed texts in it are hits, even of score 0."""
         passages = np.full((len(queries), k), -1, np.int64)
         scores = np.zeros((len(queries), k), np.float32)
         size = max(1, HITS // max(k, 1 if within is None else within.shape[1], 1))
@@ -155,8 +154,7 @@ class Picked:
         self._top = handles.function(java, "Function", handles.then(java, gathered, top))
 
     def __call__(self, results: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
-        """The number of hits of each query, and the document numbers and the scores of all hits, query by
-        query."""
+        """The number of hits of each query, and all hits' documents and scores, query by query."""
         counts = np.array(results.stream().mapToInt(self._count).toArray(), np.int64)
         numbers = results.stream().flatMap(self._spread).mapToInt(self._number).toArray()
         scores = results.stream().flatMap(self._spread).mapToDouble(self._score).toArray()
@@ -195,8 +193,7 @@ def similarity(java: Java, params: LuceneBM25 | LuceneQL) -> Any:
 
 
 def weighted(java: Java, term: Any, weight: float) -> Any:
-    """A query of one weighted term, cast to the type for which pyjnius selects the right overloaded
-    method."""
+    """A query of one weighted term, cast to the type with which pyjnius selects the right overload."""
     from jnius import cast
 
     plain = java(f"{LUCENE}.search.TermQuery")(term)

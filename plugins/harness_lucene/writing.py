@@ -52,8 +52,7 @@ def write(
 
 def together(parts: list[Part], texts: Texts, starts: range) -> list[NDArray[np.int64]]:
     """Index several parts, a batch of each in turn, and return the positions of all texts. Java's threads
-    write a batch while this thread reads the next one. Only one Python thread may call Java (see
-    `runtime`)."""
+    write a batch while this thread reads the next one. Only one thread may call Java (see `runtime`)."""
     ranges = [texts.batches(TEXTS, start, min(start + PART, len(texts))) for start in starts]
     numbers: list[list[NDArray[np.int64]]] = [[] for _ in parts]
     for row in zip_longest(*ranges):
@@ -139,8 +138,7 @@ def portions(batch: Batch) -> Iterator[Batch]:
 
 
 def documents(java: Java, titles: bool, vectors: bool) -> Any:
-    """A Java function from a text to a Lucene document. With `titles`, it is a handle that takes text and
-    title."""
+    """A Java function from a text to a Lucene document. With `titles`, it takes text and title."""
     contents = field(java, CONTENTS, vectors)
     if not titles:
         single = handles.static(java, "java.util.Collections", "singletonList", LIST, OBJECT)

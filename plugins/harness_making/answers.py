@@ -34,8 +34,7 @@ class LabelByAnswers:
         return False
 
     def _labelled(self, data: MakerInput) -> Iterator[Judgement]:
-        """The judgements, query by query, with the passages in the order in which they are searched for
-        an answer."""
+        """The judgements, query by query, with passages in the order in which they are searched."""
         params = self._params
         known = Tokens(params.unit == "characters")
         level = Level.of(params.tau, params.above == "more")

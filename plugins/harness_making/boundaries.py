@@ -10,16 +10,13 @@ from __future__ import annotations
 import functools
 import zlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Places = NDArray[np.int64]  # int64[n]: offsets in a text, ascending; a passage ends before each offset
-
+Places = NDArray[np.int64]  # int64[n]: offsets in a text, ascending; a passage ends before each offset
 BUCKETS = 1 << 18
 NEAR = 6  # characters on each side of a place from which n-grams are taken
 STOPS = frozenset("。！？!?；;…．.：:")

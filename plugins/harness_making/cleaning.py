@@ -27,8 +27,7 @@ MARKS = re.compile(r"[\s?？!！。.,，]+")
 
 class CleanQueries:
     """Leaves out queries by rules. The first rule that a query meets is counted: a duplicate, a request for a
-    resource, no question, a rule of the suite. A query that asks how, why or where about a resource is a
-    question, not a request."""
+    resource, no question, a rule of the suite. Asking how, why or where about a resource is a question."""
 
     def __init__(self, params: CleanParams) -> None:
         self._params = params
@@ -45,8 +44,7 @@ class CleanQueries:
                 data.tally.drop("queries", why, query.text)
         ids = {query.id for query in kept}
         return Made(
-            queries=kept,
-            judgements=(judgement for judgement in data.judged() if judgement.query in ids),
+            queries=kept, judgements=(judgement for judgement in data.judged() if judgement.query in ids)
         )
 
     def reason(self, text: str, seen: set[str]) -> str | None:

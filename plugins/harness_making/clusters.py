@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.cluster import hierarchy
 
 from harness.plugin import Ints, Judgement, Made, MakerInput
 from harness_making import ClusterParams
 from harness_making.spans import tokens
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 class DeduplicatePairs:
@@ -60,8 +57,7 @@ class DeduplicatePairs:
 
 
 def clusters(vectors: NDArray[np.float64], cut: float) -> Ints:
-    """int64[n]: the cluster of each row. Ward's tree (1963, as SciPy computes it) is cut at the distance
-    `cut`."""
+    """int64[n]: the cluster of each row. Ward's tree (1963, by SciPy) is cut at the distance `cut`."""
     tree = hierarchy.ward(vectors)
     return np.asarray(hierarchy.fcluster(tree, cut, criterion="distance"), np.int64)
 

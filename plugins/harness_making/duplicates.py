@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.plugin import Document, Ints, Judgement, Made, MakerInput
 from harness_making import DeduplicateParams
 from harness_making.moving import moved
 from harness_making.near import near_duplicates
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 class Deduplicate:

@@ -1,5 +1,4 @@
-"""The maker `join-paragraphs`: joins paragraphs to passages of a useful length (DuReader-retrieval,
-2.2.2)."""
+"""The maker `join-paragraphs`: joins paragraphs to useful lengths (DuReader-retrieval, 2.2.2)."""
 
 from __future__ import annotations
 
@@ -58,8 +57,7 @@ class Join:
         return groups
 
     def _joined(self, parts: tuple[Passage, ...]) -> Passage:
-        """The parts as one passage, with the id of the first part. The passage is a candidate if any part
-        is."""
+        """The parts as one passage, with the id of the first part. It is a candidate if any part is."""
         if len(parts) == 1:
             return parts[0]
         text = self._params.separator.join(part.text for part in parts)

@@ -1,16 +1,13 @@
-"""Finds nearly equal texts among millions: MinHash bands give candidate pairs, and the similarity of their
-shingles decides (Broder 1997)."""
+"""Finds nearly equal texts: MinHash bands give candidate pairs, and their shingles decide (Broder 1997)."""
 
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numba import njit
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 BANDS, ROWS = 16, 4  # two texts of similarity .8 share a band with a probability of .9998; at .5 it is .64
 _LENGTH = BANDS * ROWS
@@ -18,8 +15,7 @@ _LENGTH = BANDS * ROWS
 
 def band_keys(data: NDArray[np.uint8], bounds: NDArray[np.int64], shingle: int, characters: bool) -> Any:
     """uint64[n, BANDS]: the keys of the texts `data[bounds[i] : bounds[i + 1]]` in UTF-8. Two texts with a
-    key in common are a candidate pair. All texts without a shingle have the same keys, those of an empty
-    set."""
+    key in common are a candidate pair. Texts without a shingle have the keys of an empty set."""
     random = np.random.default_rng(0)
     factors = (random.integers(0, 2**32, _LENGTH, np.uint32) | np.uint32(1)).astype(np.uint32)
     added = random.integers(0, 2**32, _LENGTH, np.uint32)

@@ -5,18 +5,15 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numba import njit
+from numpy.typing import NDArray
 
 from harness.plugin import Ints, MakerInput
 from harness_making import DeduplicateParams, minhash
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 PAIRS = 1 << 16  # pairs whose texts are in memory at once
 

@@ -8,15 +8,13 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.plugin import Document, HarnessError, Made, MakerInput, Passage
 from harness_making import SegmentParams, boundaries, moving
-from harness_making.boundaries import Boundaries, Found, Running, compared, f1, running
+from harness_making.boundaries import Boundaries, Found, Places, Running, compared, f1, running
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from harness_making.boundaries import Places
     from harness_making.token_classifier import TokenClassifier
 
 SIGMAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -103,8 +101,7 @@ class Segment:
 
 
 def token_spans(text: str, size: int, overlap: int, characters: bool) -> list[tuple[int, int]]:
-    """Windows of `size` tokens as ranges of offsets. Each begins `overlap` tokens before the end of the one
-    before it."""
+    """Windows of `size` tokens as ranges of offsets. Each shares `overlap` tokens with the last."""
     edges = [0, *boundaries.places(text, characters).tolist(), len(text)]
     spans, start = [], 0
     while True:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import orjson
+from numpy.typing import NDArray
 from scipy import sparse
 
 from harness.plugin import Floats, HarnessError, Ints, Made, MakerInput
 from harness_making import SimilarParams
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 BLOCK = 1024  # queries that are compared at once
 SIMILAR, OTHER = "similar", "other"  # names of slices
@@ -91,8 +88,7 @@ def by_characters(texts: Sequence[str], against: Sequence[str], threshold: float
 
 
 def by_vectors(vectors: Floats, against: Floats, threshold: float, count: int = 1) -> Nearest:
-    """The nearest of `against` for each vector. The similarity is the cosine, or 0 if the cosine is below
-    0."""
+    """The nearest of `against` for each vector. The similarity is the cosine, at least 0."""
     first, second = _unit(vectors), _unit(against)
 
     def compared(start: int, stop: int) -> Floats:

@@ -7,13 +7,11 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 WORD = re.compile(r"\w+")
 
@@ -32,8 +30,7 @@ class Level(NamedTuple):
 
 
 def tokens(text: str, characters: bool) -> list[str]:
-    """The single letters and digits of a text, or its words. Both are in lower case, and full-width forms are
-    made normal (NFKC)."""
+    """The single letters and digits of a text, or its words. Both in lower case and normal form (NFKC)."""
     plain = unicodedata.normalize("NFKC", text).lower()
     return [letter for letter in plain if letter.isalnum()] if characters else WORD.findall(plain)
 

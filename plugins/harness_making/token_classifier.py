@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from harness.plugin import HarnessError
 from harness.toolkit.neural import checkpoints, model_folder, models, tokens
 from harness.toolkit.neural.tokens import Tokens
 from harness_making import SegmentParams, boundaries
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from harness_making.boundaries import Places
+from harness_making.boundaries import Places
 
 BATCH = 16  # windows
 # A checkpoint may lack only computed buffers, so it must have its head; it may also have a pre-training head.
@@ -59,8 +56,7 @@ class TokenClassifier:
         return places[np.isin(places - behind, np.array(sorted(stops), np.int64))]
 
     def _probabilities(self, ids: list[int]) -> NDArray[np.float32]:
-        """float32[n]: the probability of each token. A token that several windows have gets it from the one
-        in which it has more context."""
+        """float32[n]: the probability of each token. In several windows, that with more context decides."""
         template, parts = self._tokeniser.single, windows(len(ids), self._room)
         found = np.zeros(len(ids), np.float32)
         for first in range(0, len(parts), BATCH):
@@ -86,8 +82,7 @@ class TokenClassifier:
 
 
 def windows(count: int, room: int) -> list[Window]:
-    """Windows of `room` tokens that overlap by half. A token counts in the window in which it is farther from
-    an edge."""
+    """Windows of `room` tokens that overlap by half. A token counts where it is farther from an edge."""
     if count <= room:
         return [Window(0, count, 0)]
     step = max(1, room // 2)

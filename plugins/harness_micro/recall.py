@@ -8,22 +8,17 @@ query.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.plugin import FILL, Ideal
 from harness.toolkit.scoring import relevant
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 def all_judged(
     grades: NDArray[np.int32], ideal: Ideal, rel: int, cutoff: int | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """For each query, the number of relevant passages within the cut-off, and the number of all its relevant
-    passages."""
+    """For each query, the numbers of relevant passages within the cut-off, and of all its relevant ones."""
     retrieved = np.count_nonzero(grades[:, :cutoff] >= rel, axis=1)
     return retrieved.astype(np.float64), relevant(ideal, rel)
 

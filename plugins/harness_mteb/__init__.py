@@ -20,8 +20,7 @@ class MtebParams:
     )
     revision: str = param("auto", "the branch, tag or commit on the hub; its commit is part of the key")
     qrels: Path | str | None = param(
-        None,
-        "where the judgements are, if not in `path`, such as C-MTEB/CmedqaRetrieval-qrels",
+        None, "where the judgements are, if not in `path`, such as C-MTEB/CmedqaRetrieval-qrels"
     )
     subset: str | None = param(
         None, "the subset, if the task has several: en reads en-corpus, en-queries and en-qrels"
@@ -87,10 +86,7 @@ def from_word(word: str, language: str | None) -> Meant | None:
 
 @hookimpl
 def harness_datasets() -> Iterable[Dataset]:
-    from harness_mteb.named import (  # imported here: it needs MtebParams
-        CcovidNewsParams,
-        CmedqaParams,
-    )
+    from harness_mteb.named import CcovidNewsParams, CmedqaParams  # imported here: it needs MtebParams
 
     yield Dataset(
         name="cmedqa",

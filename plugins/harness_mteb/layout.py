@@ -96,8 +96,7 @@ def _declared(header: Readme, part: Part, split: str, subset: str | None) -> tup
 
 
 def _usual(part: Part, split: str, subset: str | None) -> list[list[str]]:
-    """The usual patterns of file names of `part`, in groups. The files that match one group belong
-    together."""
+    """The usual patterns of file names of `part`, in groups. Files of one group belong together."""
     name = _NAMES[part]
     of = f"{subset}-" if subset else ""
     if part == "judgements":

@@ -51,31 +51,18 @@ class CcovidNewsParams:
 
 def _named(task: str, counts: dict[str, int | float], passage_characters: float) -> Named:
     of_positives = {"passage_characters.mean": passage_characters}
-    official = (
-        Official(SOURCE, counts),
-        Official(f"{SOURCE}, of positives", of_positives, comparable=False),
-    )
+    official = (Official(SOURCE, counts), Official(f"{SOURCE}, of positives", of_positives, comparable=False))
     return Named(task, CITATION, official, NOTE.format(queries=counts["queries"], task=task))
 
 
 CMEDQA = _named(
     "CmedqaRetrieval",
-    {
-        "queries": 3_999,
-        "positives": 7_527,
-        "positives_per_query.mean": 1.88,
-        "query_characters.mean": 48.47,
-    },
+    {"queries": 3_999, "positives": 7_527, "positives_per_query.mean": 1.88, "query_characters.mean": 48.47},
     100.58,
 )
 CCOVID_NEWS = _named(
     "CovidRetrieval",
-    {
-        "queries": 949,
-        "positives": 964,
-        "positives_per_query.mean": 1.02,
-        "query_characters.mean": 25.93,
-    },
+    {"queries": 949, "positives": 964, "positives_per_query.mean": 1.02, "query_characters.mean": 25.93},
     1430.93,
 )
 

@@ -37,8 +37,7 @@ class Folder:
         return sorted(file.relative_to(self.path).as_posix() for file in paths if file.is_file())
 
     def keyed(self, names: Sequence[str]) -> tuple[dict[str, JSON], tuple[Path, ...]]:
-        """The part of a key that identifies these files: parameters, and files whose contents are
-        digested."""
+        """The part of a key that identifies these files: parameters, and files that are digested."""
         return {}, tuple(self.path / name for name in names)
 
     @contextmanager

@@ -1,20 +1,16 @@
-"""Makers that choose what to judge next: uncertain pairs, queries on which all systems fail, a sample of
-errors."""
+"""Makers that choose what to judge next: uncertain pairs, failed queries, a sample of errors."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.plugin import Hits, Ints, Made, MakerInput, judging
 from harness_pooling import ActiveParams, ErrorsParams, HardParams, pairs
 from harness_pooling.pairs import Pairs
 from harness_pooling.pool import grades_of, write_pool
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 class ActiveSample:

@@ -1,5 +1,4 @@
-"""Reads judgements with their provenance, from JSON lines of decisions or from a table with one judgement on
-each line."""
+"""Reads judgements with their provenance, from JSON lines of decisions or a table of one a line."""
 
 from __future__ import annotations
 
@@ -66,8 +65,7 @@ _KEYS = Keys(
 
 
 def decisions(path: Path) -> Iterator[Decision]:
-    """The decisions of a file in order. Two decisions about one pair by the same kind of judge are
-    refused."""
+    """The decisions of a file in order. Two on one pair by one kind of judge are refused."""
     seen: dict[tuple[str, str, str], int] = {}
     read = _of_lines(path) if path.name.removesuffix(".gz").endswith((".jsonl", ".json")) else _of_table(path)
     for line, decision in read:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from harness.plugin import Floats, Hits, Ints
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 class Pairs(NamedTuple):
@@ -60,8 +58,7 @@ def _kernels() -> Any:
 
     @njit(cache=True)
     def counted(stacked: Any) -> Any:
-        """int64[queries]: how many different passages the runs have together. `stacked` is
-        int64[runs, queries, depth]."""
+        """int64[queries]: how many passages the runs have. `stacked` is int64[runs, queries, depth]."""
         counts = np.zeros(stacked.shape[1], np.int64)
         for query in range(stacked.shape[1]):
             positions = np.sort(stacked[:, query, :].copy().ravel())
@@ -72,8 +69,7 @@ def _kernels() -> Any:
 
     @njit(cache=True)
     def merged(stacked: Any, starts: Any, passage: Any, ranks: Any) -> None:
-        """Write the passages of each query in their order to `passage`, and the rank that each run gave them
-        to `ranks`."""
+        """Write each query's passages in order to `passage`, and their rank in each run to `ranks`."""
         runs, queries, depth = stacked.shape
         for query in range(queries):
             flat = stacked[:, query, :].copy().ravel()

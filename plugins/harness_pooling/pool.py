@@ -1,5 +1,4 @@
-"""The maker `pool`: writes the pairs worth judging, in the form of docs/pools.md. The collection does not
-change."""
+"""The maker `pool`: writes the pairs worth judging, in the form of docs/pools.md. Changes no collection."""
 
 from __future__ import annotations
 

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable
+from pathlib import Path
 
 from harness.plugin import Protocol, hookimpl
-from harness_protocols import (
-    beir,
-    dapr,
-    dureader,
-    mteb,
-    rocketqa,
-    survey,
-    t2ranking,
-    trec_dl,
-)
+from harness_protocols import words
 
 
 @hookimpl
 def harness_protocols() -> Iterable[Protocol]:
-    yield dapr.PROTOCOL
-    yield beir.PROTOCOL
-    yield mteb.PROTOCOL
-    yield dureader.PROTOCOL
-    yield t2ranking.RETRIEVAL
-    yield t2ranking.RERANKING
-    yield rocketqa.MSMARCO
-    yield rocketqa.NQ
-    yield trec_dl.PROTOCOL
-    yield survey.PROTOCOL
+    data = Path(__file__).with_name("protocols.toml").read_text(encoding="utf-8")
+    for entry in tomllib.loads(data)["protocol"]:
+        answers = entry.get("judgements") == "answers"
+        columns = (
+            words.column(*column, depth=entry["depth"], answers=answers) for column in entry["columns"]
+        )
+        yield Protocol(**{**entry, "columns": tuple(columns), "notes": tuple(entry["notes"])})

@@ -1,5 +1,4 @@
-"""Methods that are Python functions. `harness.run({...})` stores them as parameters of the method
-`python`."""
+"""Methods that are Python functions. `harness.run({...})` makes them parameters of the method `python`."""
 
 from __future__ import annotations
 
@@ -32,8 +31,7 @@ class PythonParams:
 
 
 def unkeyed(params: PythonParams) -> str | None:
-    """Why the answers of a function are asked for in every run. A watch over its calls finds what its source
-    does not show."""
+    """Why the answers of a function are asked for in every run. A watch over its calls finds these."""
     if params.run:
         return "a Python object without a source of its own, so it runs every time"
     try:

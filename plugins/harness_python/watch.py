@@ -20,15 +20,7 @@ from harness_python.impure import FILES, PROGRAMS, RANDOM, SERVICES
 # Facts about the machine and data of installed packages, which libraries read by themselves.
 SYSTEM = ("/proc/", "/sys/", "/dev/", "/etc/", "/usr/", "/lib/", "/lib64/")
 # code, and caches that are made of a package alone
-CODE = (
-    ".py",
-    ".pyc",
-    ".so",
-    ".nbi",
-    ".nbc",
-    ".pth",
-    "jieba.cache",
-)
+CODE = (".py", ".pyc", ".so", ".nbi", ".nbc", ".pth", "jieba.cache")
 HELPERS = {"lscpu", "uname", "ldconfig", "gcc", "cc", "ld", "objdump", "nvidia-smi", "sysctl", "lsb_release"}
 
 

@@ -55,8 +55,7 @@ class Generate:
 
 
 class Appended(_Writing):
-    """A rewriter that repeats the query and appends the generated texts (Mao et al. 2021; Wang et al.
-    2023)."""
+    """Repeats the query and appends the generated texts (Mao et al. 2021; Wang et al. 2023)."""
 
     def __init__(self, params: GenerateParams) -> None:
         super().__init__(params)

@@ -92,9 +92,8 @@ def measure(
     word: NDArray[np.int32], codes: NDArray[np.int32], lengths: NDArray[np.int64], rows: NDArray[np.int64],
     distances: NDArray[np.int64],
 ) -> None:  # fmt: skip
-    """Write the distance from `word` to each of the words `rows` into `distances`. It is Damerau's distance
-    with each place edited at most once: it counts insertions, deletions, substitutions and swaps of
-    neighbours."""
+    """Write the distance from `word` to each word of `rows` into `distances`. It is Damerau's distance with
+    each place edited at most once: it counts insertions, deletions, substitutions and swaps of neighbours."""
     n = len(word)
     table = np.empty((n + 1, codes.shape[1] + 1), np.int64)
     for place in range(len(rows)):

@@ -78,8 +78,7 @@ def count_pairs(
 
 @nb.njit(nogil=True, cache=True)
 def _near(tokens: NDArray[np.int32], at: int, term: int, width: int) -> bool:
-    """Whether `term` occurs less than `width` tokens away from the place `at`, in the same text or an
-    adjacent one."""
+    """Whether `term` occurs less than `width` tokens from the place `at`, in its text or an adjacent one."""
     for i in range(max(at - width + 1, 0), min(at + width, len(tokens))):
         if tokens[i] == term and i != at:
             return True
@@ -137,8 +136,7 @@ def score(
 
 @nb.njit(nogil=True, cache=True)
 def _table(terms: NDArray[np.int32]) -> tuple[NDArray[np.int32], int]:
-    """A hash table from terms to their places in `terms`, and the mask of the table's size. Most slots are
-    empty (-1)."""
+    """A hash table from terms to their places in `terms`, -1 if empty, and the mask of its size."""
     size = 16
     while size < 8 * len(terms):
         size *= 2

@@ -88,8 +88,7 @@ class Scorer:
         )
 
     def _rows(self, candidates: Ints) -> Ints:
-        """int64[Q, n]: the number of each candidate's text in the index, or -1 where there is no
-        candidate."""
+        """int64[Q, n]: the number of each candidate's text in the index, or -1 for none."""
         positions = self._index.positions
         filled = candidates >= 0
         rows = np.where(filled, np.searchsorted(positions, candidates), -1)

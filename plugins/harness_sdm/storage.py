@@ -94,8 +94,7 @@ def _write_terms(folder: Path, terms: Sequence[str]) -> None:
 
 
 def load(folder: Path) -> Index:
-    """The index in a folder, mapped into memory. If the index is damaged, a HarnessError says what is
-    wrong."""
+    """The index in a folder, mapped into memory. Raises HarnessError if it is damaged."""
     files.read_facts(folder, FORMAT)
     index = Index(*(_read(folder, name) for name in Index._fields))
     fits = (
@@ -110,8 +109,7 @@ def load(folder: Path) -> Index:
 
 
 def number(index: Index, term: str) -> int:
-    """The number of a term, or -1 if no text has the term. It is found by binary search in the mapped
-    file."""
+    """The number of a term, or -1 if no text has it, by binary search in the mapped file."""
     wanted = term.encode("utf-8", "surrogatepass")
     place = bisect.bisect_left(range(len(index.ends)), wanted, key=lambda i: _term(index, i))
     known = place < len(index.ends) and _term(index, place) == wanted

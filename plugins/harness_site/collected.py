@@ -61,8 +61,7 @@ def states(lines: Sequence[Line]) -> list[list[Line]]:
 
 
 def collect(paths: Sequence[Path]) -> list[Entry]:
-    """All leaderboards below these folders, sorted by name. Earlier leaderboards of a folder follow the
-    current one."""
+    """All leaderboards below these folders, sorted by name. Earlier ones follow a folder's current one."""
     files = sorted({file for path in paths for file in _files(path)})
     if not files:
         where = ", ".join(map(shown_path, paths))
@@ -115,8 +114,7 @@ def _is_earlier(board: Leaderboard) -> bool:
 
 
 def _dates(paths: Sequence[Path], files: Sequence[Path]) -> dict[Path, str]:
-    """The date of each file: that of the last commit that changed it if git knows the file, otherwise that of
-    the file itself."""
+    """The date of each file: that of its last commit if git knows it, else the file's own."""
     dates: dict[Path, str] = {}
     for folder in dict.fromkeys(path if path.is_dir() else path.parent for path in paths):
         command = ["git", "-C", str(folder), "log", "--format=%n@%cs", "--name-only", "--relative", "--", "."]

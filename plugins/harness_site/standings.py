@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from msgspec import structs
+from numpy.typing import NDArray
 
 from harness.plugin import HarnessError
 from harness.toolkit.boards import Leaderboard, Row, compared, results
 from harness_site.collected import Entry, Line
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-
+Floats = NDArray[np.float64]
 MOST = 1_000_000  # the most values of queries that are compared for the tiers of one table
 RESAMPLES = 1000
 FEWEST = 5  # the fewest datasets that are resampled: fewer say nothing about the next one

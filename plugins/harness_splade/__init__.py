@@ -17,8 +17,7 @@ TERMS = (
 
 @dataclass(frozen=True)
 class SpladeParams:
-    """The parameters of `splade`. A setting that is `auto` comes from the model's authors, or from its
-    folder."""
+    """The parameters of `splade`. `auto` is the setting of the model's authors, or of its folder."""
 
     model: Path | str = param(help="a folder, a hub id, package:MODULE/FOLDER, or a short name")
     revision: str = param("auto", "the branch, tag or commit of a model of the hub")
@@ -42,9 +41,7 @@ class SpladeParams:
         "auto", "how many tokens of a passage are read, including special ones", minimum=3
     )
     quantise: int | None = param(
-        None,
-        "multiplies all weights by this number and rounds them; null: weights stay floats",
-        minimum=1,
+        None, "multiplies all weights by this number and rounds them; null: weights stay floats", minimum=1
     )
     dtype: Literal["auto", "fp32", "bf16", "fp16"] = param(
         "auto", "the type for passages; auto: bf16 if the device supports it. Queries always use fp32"

@@ -83,8 +83,7 @@ def bound(p: Postings, queries: Queries, q: int, w: int) -> np.float32:
 
 @nb.njit(nogil=True, cache=True)
 def accumulate(p: Postings, queries: Queries, q: int, w: int, scores: NDArray[np.float32]) -> None:
-    """Add the contribution of each term of query q to the scores of window w's texts, in the query's
-    order."""
+    """Add what each term of query q gives to the scores of window w's texts, in the query's order."""
     for j in range(queries.first[q], queries.first[q + 1]):
         term, weight = queries.terms[j], queries.weights[j]
         begin, end = p.starts[w, term], p.starts[w, term + 1]

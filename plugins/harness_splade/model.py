@@ -27,8 +27,7 @@ Head: TypeAlias = Callable[[torch.Tensor], torch.Tensor]  # states [t, d] -> log
 
 
 class Network(NamedTuple):
-    """A network in two parts, encoder and head, with one of each per worker. It is split so that the head
-    needs no padding."""
+    """A network in two parts, encoder and head, one of each per worker. So the head needs no padding."""
 
     bodies: Sequence[torch_encoder.States]
     heads: Sequence[Head]
@@ -194,8 +193,7 @@ def encoders(
 
 
 def parts(batch: Tokens) -> Iterator[list[int]]:
-    """The bounds of groups of neighbouring texts. A group has at most LOGITS tokens, or is one text with
-    more."""
+    """The bounds of groups of neighbouring texts. A group has at most LOGITS tokens, or one text."""
     bounds: list[int] = batch.bounds.tolist()
     begin = 0
     for i in range(1, len(bounds)):

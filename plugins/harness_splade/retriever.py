@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from harness.plugin import Texts
+from harness.plugin import JSON, Batch, IndexPart, Texts
 from harness.toolkit.index.parts import gather
 from harness.toolkit.neural import models, tokens
 from harness.toolkit.neural.encoding.loop import SHARD, Encoding, encode
@@ -14,9 +13,6 @@ from harness.toolkit.neural.encoding.passes import BUDGETS
 from harness_splade import SpladeParams, model, settings, storage
 from harness_splade.queries import encoder
 from harness_splade.searching import Search
-
-if TYPE_CHECKING:
-    from harness.plugin import JSON, Batch, IndexPart
 
 
 class Sparse:
@@ -40,8 +36,7 @@ class Sparse:
         return self.index(texts, folder)  # all texts are encoded already, and are not encoded again
 
     def _encode(self, texts: Texts, folder: Path, part: range | None = None) -> tuple[Encoding, int]:
-        """Encode all texts, or those of `part`. Return the encoding and the size of the model's
-        vocabulary."""
+        """Encode all texts, or those of `part`. Returns the encoding and the vocabulary's size."""
         params = self._params
         here = models.folder(params.model, params.revision, trust_remote_code=params.trust_remote_code)
         tokeniser = tokens.load(here, params.trust_remote_code)

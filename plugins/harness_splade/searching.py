@@ -29,8 +29,7 @@ class Search:
 
     def search(self, queries: Sequence[str], k: int, within: Ints | None = None) -> Hits:
         """The k best texts of each query, with equal scores ordered by position. Without `within`, a hit has
-        at least one term of its query. With `within`, every named text that is indexed is a hit, even with a
-        score of 0."""
+        at least one term of its query. With `within`, indexed texts in it are hits, even of score 0."""
         encoded = self._queries(queries)
         if within is None:
             depth = min(k, len(self._index.positions))
@@ -78,8 +77,7 @@ class Search:
         return Row(row.terms[weights > 0], weights[weights > 0])
 
     def _spread(self, queries: int, work: Callable[[int, int], None]) -> None:
-        """Run `work(begin, end)` over all queries. They are divided into equal parts, and each thread gets
-        several parts."""
+        """Run `work(begin, end)` over all queries. Each thread gets several equal parts."""
         edges = np.linspace(0, queries, min(queries, 8 * self._threads) + 1).astype(int).tolist()
         with ThreadPoolExecutor(self._threads) as pool:
             list(pool.map(work, edges[:-1], edges[1:]))

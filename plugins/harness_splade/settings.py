@@ -25,8 +25,7 @@ class FolderSettings(NamedTuple):
 
 
 def resolved(params: SpladeParams) -> SpladeParams:
-    """`params` with the `auto` settings that the registry or an available folder states. It is called while
-    planning."""
+    """`params` with the `auto` settings that the registry or a folder states. Called while planning."""
     known = registry.find(params.model)
     model, revision = models.located(known.passages if known else params.model, params.revision)
     encoder = params.query_model or (known.queries if known else None)

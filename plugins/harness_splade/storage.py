@@ -58,8 +58,7 @@ def writer(folder: Path, quantise: int | None) -> Write:
 
 
 def _whole(path: Path) -> bool:
-    """Whether the file of a shard is complete. A cut file has no table of contents, which stands at the
-    end."""
+    """Whether the file of a shard is complete. A cut file lacks the table of contents, its end."""
     try:
         with np.load(path, allow_pickle=False) as file:
             return set(file.files) == set(_Window._fields)
@@ -70,8 +69,7 @@ def _whole(path: Path) -> bool:
 def _rounded(
     terms: NDArray[np.int32], weights: NDArray[np.float32], counts: Ints, quantise: int
 ) -> tuple[NDArray[np.int32], NDArray[np.uint16], Ints]:
-    """The terms, impacts and counts of texts with impacts as whole numbers. Impacts that round to 0 are left
-    out."""
+    """The terms, whole-numbered impacts and counts of texts. Impacts that round to 0 are left out."""
     rounded = np.rint(weights * np.float32(quantise))
     if rounded.max(initial=0) > np.iinfo(np.uint16).max:
         raise HarnessError(f"quantise: {quantise} makes impacts that are too large to store; give less")
@@ -81,8 +79,7 @@ def _rounded(
 
 
 def finish(folder: Path, vocabulary: int, quantise: int | None) -> int:
-    """Write the postings of all shards, and return the number of postings. Memory holds one window of texts
-    at a time."""
+    """Write the postings of all shards, and return their number. Memory holds one window of texts."""
     files.begin(folder)
     positions, first, starts, peaks = [np.empty(0, np.int64)], [0], [], []
     total = 0
@@ -137,8 +134,7 @@ def _windows(folder: Path) -> Iterator[_Window]:
 
 
 def read(folder: Path) -> Index:
-    """The index in a folder, mapped into memory. If the index is damaged, a HarnessError says what is
-    wrong."""
+    """The index in a folder, mapped into memory. Raises HarnessError if it is damaged."""
     facts = files.read_facts(folder, FORMAT)
     positions, first, starts, peaks = (files.array(folder / f"{name}.npy") for name in ARRAYS)
     impact = np.dtype(np.float32 if facts["quantise"] is None else np.uint16)

@@ -77,8 +77,7 @@ def _ship(index: int, seed: int) -> str:
 
 
 def _artefact(index: int, nouns: tuple[str, ...], seed: int) -> str:
-    """An object's name. The five subjects alternate and have different nouns, so a fifth of the numbers is
-    enough."""
+    """An object's name. The five subjects alternate, with other nouns: a fifth of the numbers is enough."""
     number = nth(index // 5, len(_OBJECT_STEMS) * len(nouns) * len(_SIZES), seed, f"artefact/{nouns[0]}")
     number, stem = divmod(number, len(_OBJECT_STEMS))
     size, noun = divmod(number, len(nouns))

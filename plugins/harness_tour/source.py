@@ -25,8 +25,7 @@ class Task(NamedTuple):
 
 
 class Tour:
-    """A generated collection. Each call generates everything again, so memory does not grow with the
-    collection."""
+    """A generated collection. Each call generates it again, so memory does not grow with it."""
 
     def __init__(self, params: TourParams) -> None:
         self._params = params

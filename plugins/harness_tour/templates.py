@@ -72,8 +72,7 @@ def read(language: str) -> Templates:
 
 @functools.cache
 def digest() -> str:
-    """The digest of all templates. It is an input of the collection, so a changed template makes another
-    collection."""
+    """The digest of all templates. An input of the collection: another template, another one."""
     total = hashlib.sha256()
     for path in sorted([*HERE.glob("*.py"), *HERE.glob("*/*.toml")], key=lambda path: path.as_posix()):
         total.update(path.relative_to(HERE).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")

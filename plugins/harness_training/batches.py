@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.plugin import Examples, Floats, Ints, Pool
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 Draw = Literal["sample", "stride"]
 DRAWN = ALL = -1  # a positive that each epoch draws; all negatives that an epoch draws
@@ -28,8 +25,7 @@ class Instances(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Some queries with a list of passages each. The first passage of a list is the positive, if the list has
-    one."""
+    """Some queries with a list of passages each. The first of a list is the positive, if it has one."""
 
     queries: list[str]
     texts: list[str]  # P: the distinct passages of all lists
@@ -41,8 +37,7 @@ class Batch(NamedTuple):
 
 
 def usable(examples: Examples, scored: bool = False) -> Ints:
-    """The queries that have a positive; with `scored`, only queries with a positive that has a score, such as
-    that of a teacher."""
+    """The queries that have a positive; with `scored`, only those with a scored positive, as by a teacher."""
     kept = []
     for query in range(len(examples.queries)):
         scores = examples.positives.scores[slice(*examples.positives.bounds[query : query + 2])]
@@ -64,8 +59,7 @@ def each_query(queries: Ints) -> Instances:
 
 def instances_of(examples: Examples, unit: str, single: bool = False, scored: bool = False) -> Instances:
     """The lists of an epoch by their unit: `query`, `positive` or `pair`. A pair is a positive with one of
-    its negatives or, with `single`, a query with one passage. If undenoised lists stand apart, they follow
-    the others."""
+    its negatives or, with `single`, a query with one passage. Undenoised lists that stand apart follow."""
     queries = usable(examples, scored)
     if unit == "query":
         made = each_query(queries)
@@ -162,8 +156,7 @@ def with_others(batch: Batch, most: int, chance: np.random.Generator) -> Batch:
 
 def within(batch: Batch, shares: Sequence[int]) -> NDArray[np.bool_]:
     """bool[Q, P]: the passages that count for each query if the queries are divided into shares. A query is
-    compared only with the passages of the queries of its share. `shares` has the number of each query's
-    share, counted from 0."""
+    compared only with the passages of the queries of its share. `shares` has each query's share, from 0."""
     held = np.zeros((max(shares) + 1, len(batch.texts)), np.bool_)
     for share, places in zip(shares, batch.lists, strict=True):
         held[share, places[places >= 0]] = True

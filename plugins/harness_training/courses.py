@@ -1,5 +1,4 @@
-"""What all trainers of this package do first: choose the queries to train on, and draw the batch of each
-step."""
+"""What all trainers here do first: choose the queries to train on, and draw the batch of each step."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Trains a cross-encoder on lists of a positive and negatives, by single pairs or by a softmax over each
-list."""
+"""Trains a cross-encoder on lists of a positive and negatives, by pairs or by a softmax over each list."""
 
 from __future__ import annotations
 

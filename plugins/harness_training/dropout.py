@@ -9,10 +9,11 @@ in the text. So they do not depend on how the batch is cut into micro-batches.""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import eager_mask
@@ -20,9 +21,6 @@ from transformers.masking_utils import eager_mask
 from harness.toolkit.neural import prefixes
 from harness.toolkit.neural.tokens import Tokens
 from harness_training import dropout_kernel
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 NAME = "harness_fast_dropout"
 STEPS = 1 << 16
@@ -40,8 +38,7 @@ class Keys:
         self.values = np.zeros(0, np.uint64)  # uint64[n]
 
     def set(self, seeds: Sequence[int], places: Sequence[int]) -> None:
-        """Set the keys of the next texts. `places` are the places of the texts in the batch, in the order in
-        which the network reads them."""
+        """Set the keys of the next texts. `places` are their places in the batch, in the network's order."""
         start = 0
         for number in seeds:
             start = int(dropout_kernel.mixed(start, number))

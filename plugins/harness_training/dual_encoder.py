@@ -1,5 +1,4 @@
-"""Trains a bi-encoder with in-batch and mined negatives, or with a re-ranker's scores, and a gradient
-cache."""
+"""Trains a bi-encoder with in-batch and mined negatives, or a re-ranker's scores, and a gradient cache."""
 
 from __future__ import annotations
 

@@ -56,10 +56,7 @@ def rate_at(step: int, how: Optimisation) -> float:
 
 
 def run(
-    models: Mapping[str, nn.Module],
-    how: Optimisation,
-    backward: Callable[[int, int], float],
-    course: Course,
+    models: Mapping[str, nn.Module], how: Optimisation, backward: Callable[[int, int], float], course: Course
 ) -> dict[str, JSON]:
     """Train a segment, and return the facts that the row shows. `backward(step, micro)` adds the gradients of
     this process's share of a batch and returns the loss of the share. It holds `micro` texts or pairs in
@@ -70,10 +67,7 @@ def run(
 
 
 def _run(
-    models: Mapping[str, nn.Module],
-    how: Optimisation,
-    backward: Callable[[int, int], float],
-    course: Course,
+    models: Mapping[str, nn.Module], how: Optimisation, backward: Callable[[int, int], float], course: Course
 ) -> dict[str, JSON]:
     folder, training, together = course.folder, course.training, course.group
     optimiser = optimiser_of(models, how)
@@ -147,8 +141,7 @@ def _run(
 @contextlib.contextmanager
 def threads_for(models: Mapping[str, nn.Module]) -> Iterator[None]:
     """A block in which torch has one thread if every model computes whole texts on each core. The operations
-    that are left are small. With several threads, waiting for each other would take longer than these
-    operations."""
+    that are left are small. With several threads, waiting would take longer than they do."""
     before = torch.get_num_threads()
     if all(getattr(model, "packed", None) is not None for model in models.values()):
         torch.set_num_threads(1)

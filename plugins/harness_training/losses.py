@@ -1,5 +1,4 @@
-"""Losses as functions of score arrays, each with its equation. Entries that are not `present` do not
-count."""
+"""Losses as functions of score arrays, each with its equation. Only `present` entries count."""
 
 from __future__ import annotations
 

@@ -198,14 +198,12 @@ def by_length(texts: Sequence[str], size: int, group: Group = ALONE) -> list[lis
 
 
 def autocast(dtype: str, device: str) -> Any:
-    """A context in which matrix products are computed in bf16 if `dtype` is bf16. The weights stay in
-    fp32."""
+    """A context with matrix products in bf16 if `dtype` is bf16. The weights stay in fp32."""
     return torch.autocast(device, torch.bfloat16, enabled=dtype == "bf16")
 
 
 def _trainable(model: Any, dropout: float) -> tuple[Any, fast.Keys]:
-    """The model with gradients on and the dropout `dropout` everywhere, and the keys that the dropouts
-    share."""
+    """The model with gradients on and `dropout` everywhere, and the keys that the dropouts share."""
     model.requires_grad_(True)
     if getattr(model, "pooler", None) is not None:  # no loss reads it
         model.pooler.requires_grad_(False)

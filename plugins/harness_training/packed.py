@@ -12,10 +12,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
@@ -24,9 +25,6 @@ from harness.toolkit.neural.tokens import Tokens
 from harness.toolkit.neural.torch_packed import Layout
 from harness_training import dropout as fast
 from harness_training.packed_parts import Drop, added_norm, attention, dropped
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
@@ -133,8 +131,7 @@ def _weights(net: Network) -> list[Tensor]:
 
 
 def _layers(net: Network, share: Share, x: Tensor, weights: Sequence[Tensor], first: bool) -> Tensor:
-    """float32[t, d]: the states after the last layer for a share, computed from the embeddings of its
-    tokens."""
+    """float32[t, d]: a share's states after the last layer, from the embeddings of its tokens."""
     pairs = list(zip(weights[::2], weights[1::2], strict=True))
     kind = pairs[1][0].dtype
     drops = [Drop(share.keys, share.lengths, at.layer, at.p if at.training else 0.0) for at in net.drops]
@@ -178,8 +175,7 @@ def _shares(bounds: NDArray[np.int64], keys: NDArray[np.uint64]) -> list[Share]:
 
 
 class _Shared(torch.autograd.Function):  # type: ignore[misc]
-    """Computes shares on all cores. Each share has its own graph, and the gradients of the weights are added
-    in the order of the shares."""
+    """Computes shares on all cores. Each has its own graph; the weights' gradients are added in order."""
 
     @staticmethod
     def forward(

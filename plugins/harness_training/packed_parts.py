@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from harness.toolkit.neural.torch_packed import Alike
 from harness_training import dropout as fast
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 class Drop(NamedTuple):

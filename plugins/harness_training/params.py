@@ -71,8 +71,7 @@ class Encoder(Common):
 
     pooling: Pooling = param("auto", f"how tokens become one vector; {AS_START}, cls if it does not say")
     similarity: Literal["auto", "dot", "cosine"] = param(
-        "auto",
-        f"how vectors are compared; {AS_START}, cosine for vectors of length 1, else dot",
+        "auto", f"how vectors are compared; {AS_START}, cosine for vectors of length 1, else dot"
     )
     temperature: float | Auto = param(
         "auto", "scores are divided by this number; auto: 0.05 with cosine, 1 with dot", minimum=1e-4
@@ -106,8 +105,7 @@ class BiEncoder(Encoder):
 
 @dataclass(frozen=True, kw_only=True)
 class DualEncoderParams(BiEncoder):
-    """The parameters of `dual-encoder`. The defaults are those of DuReader-retrieval (Qiu et al. 2022,
-    appendix A.2)."""
+    """The parameters of `dual-encoder`. Defaults: DuReader-retrieval's (Qiu et al. 2022, appendix A.2)."""
 
     init_query: Path | str | None = param(None, help=INIT_QUERY)
     init_query_revision: str = param("auto", "the branch, tag or commit of that model on the hub")
@@ -150,8 +148,7 @@ class LoraParams(BiEncoder):
 
 @dataclass(frozen=True, kw_only=True)
 class CrossEncoderParams(Common):
-    """The parameters of `cross-encoder`. The defaults are those of DuReader-retrieval (Qiu et al. 2022,
-    appendix A.2)."""
+    """The parameters of `cross-encoder`. Defaults: DuReader-retrieval's (Qiu et al. 2022, appendix A.2)."""
 
     epochs: int = of(Common, "epochs", 3)
     batch: int = of(Common, "batch", 64)

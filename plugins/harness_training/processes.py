@@ -59,8 +59,7 @@ class Group(NamedTuple):
         return tensor
 
     def agree(self, step: int, device: torch.device) -> None:
-        """Wait until every process has read its state. Raises HarnessError unless all begin at the same
-        step."""
+        """Wait until every process has read its state. Raises HarnessError unless all begin at one step."""
         if self.size == 1:
             return
         steps = torch.zeros(self.size, dtype=torch.int64, device=device)
@@ -105,8 +104,7 @@ class Learner(Protocol):
 
 
 def learnt(learner: Callable[[Any], Learner], params: Any, course: Course) -> dict[str, JSON]:
-    """Train in `params.processes` processes, of which this is the first, and return the facts of the
-    training."""
+    """Train in `params.processes` processes, of which this is the first, and return the facts."""
     if params.processes == 1:
         return learner(params).learn(course)
     with contextlib.ExitStack() as stack:

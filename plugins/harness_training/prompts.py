@@ -17,8 +17,7 @@ from harness_training.params import PromptsParams
 
 class Prefix(nn.Module):  # type: ignore[misc]
     """Computes the prefix's keys and values for every layer, float32[layers, 2, heads, P, width], from an
-    embedding for each place; with `hidden`, through a small network (P-tuning v2, Liu et al. 2022, section
-    3.3)."""
+    embedding a place; with `hidden`, through a small network (P-tuning v2, Liu et al. 2022, section 3.3)."""
 
     def __init__(
         self, length: int, layers: int, heads: int, size: int, hidden: int | None, seed: int

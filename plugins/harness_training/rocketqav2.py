@@ -62,8 +62,7 @@ class RocketQAv2:
         share: Share,
     ) -> float:  # fmt: skip
         """Add the gradients of equation 6 for this process's lists, and return their part of the loss. A few
-        lists are computed at a time. This is exact, because the loss of a list does not depend on other
-        lists."""
+        lists are computed at a time, which is exact: the loss of a list does not depend on others."""
         total, count, width = 0.0, len(batch.lists), batch.lists.shape[1]
         rows = max(1, micro // width)
         first, end = share(count)

@@ -1,5 +1,4 @@
-"""The state of a training on disk: weights, moments, losses and the step. Each file begins with its
-digest."""
+"""The state of a training on disk: weights, moments, losses and the step. Files begin with a digest."""
 
 from __future__ import annotations
 

@@ -160,8 +160,7 @@ def _rocketqa_pairs(path: Path, numbered: Numbered) -> Iterator[Example]:
 
 
 def _triples(path: Path, numbered: Numbered, *, ids: bool) -> Iterator[Example]:
-    """Reads the columns query, positive, negative of MS MARCO: texts (triples.train.small) or ids
-    (qidpidtriples)."""
+    """Reads MS MARCO's query, positive, negative: texts (triples.train.small) or ids (qidpidtriples)."""
     rows = (_columns(path, number, line, 3) for number, line in numbered)
     for query, group in itertools.groupby(rows, key=lambda row: row[1][0]):
         positives: dict[Text, None] = {}

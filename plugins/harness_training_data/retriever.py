@@ -5,18 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
-from harness.plugin import JSON, HarnessError, Hits, Ints, Texts, Unit
+from harness.plugin import JSON, Floats, HarnessError, Hits, Ints, Texts, Unit
 from harness.toolkit.commands import lines_of
 from harness.toolkit.index import files
+from harness_training_data import RunParams
 from harness_training_data.listed import Known, Listed, digest, listed, titled
-
-if TYPE_CHECKING:
-    from harness.plugin import Floats
-    from harness_training_data import RunParams
 
 ARRAYS = ("bounds", "passages", "scores", "ids", "texts")
 FORMAT = files.Format("run", 1)
@@ -63,9 +60,8 @@ class Run:
 
 
 def _positions(passages: Known, texts: Texts) -> Ints:
-    """int64[n]: the position of each passage of the file; -1 for one that is no candidate of the corpus. A
-    passage is found by its id, else by its title and text, else by its text. Of texts that are equal, the
-    first is taken."""
+    """int64[n]: the position of each passage of the file; -1 for one that is no candidate of the corpus. It
+    is found by id, else by title and text, else by text. Of equal texts, the first is taken."""
     by_id, by_text, by_plain = (
         {key: number for number, key in enumerate(keys.tolist()) if key} for keys in passages
     )

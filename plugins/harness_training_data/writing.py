@@ -45,8 +45,7 @@ def _passage(number: int, text: Text) -> dict[str, str]:
 
 
 def _sentence_transformers(number: int, example: Example) -> Iterator[str]:
-    """One line for each positive: `anchor`, `positive` and `negative`, or `negative_1`, `negative_2` and so
-    on."""
+    """One line for each positive: `anchor`, `positive` and `negative`, or `negative_1`, `negative_2`, ...."""
     names = [f"negative_{place}" for place in range(1, len(example.negatives) + 1)]
     negatives = dict(
         zip(["negative"] if len(names) == 1 else names, _whole(number, example.negatives), strict=True)

@@ -6,19 +6,17 @@ import importlib
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.plugin import HarnessError
 from harness.toolkit.files.json_lines import Keys, Records
 from harness.toolkit.files.paths import bare
 from harness.toolkit.files.reading import chunks, lines, lines_of, opened, refuse, text_of
 from harness_vectors.ids import Ids, gathered
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 PICKLE = b"\x80"
 CONVERT = (
@@ -42,8 +40,7 @@ class Embeddings(NamedTuple):
 
 def read(path: Path, ids: Path | None = None, texts: bool = False) -> Embeddings:
     """All vectors of a file, mapped into memory if its format allows, and their texts if these are wanted.
-    Raises HarnessError for a damaged file and for any pickle. In a file of lines, the error names the
-    line."""
+    Raises HarnessError for a damaged file and for any pickle. In lines, the error names the line."""
     if path.is_dir():
         embeddings = _faiss(path)
     elif path.suffix == ".npy":

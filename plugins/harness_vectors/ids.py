@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from harness.plugin import Ints
 from harness.toolkit.text.interning import hash_spans
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 class Ids(NamedTuple):

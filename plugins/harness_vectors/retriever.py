@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.plugin import JSON, Floats, HarnessError, Hits, Ints, Texts, Unit
 from harness.toolkit.files.json_lines import Keys, Records
@@ -19,10 +20,6 @@ from harness.toolkit.neural.encoding.parts import Shard
 from harness.toolkit.search import exact
 from harness_vectors import VectorsParams, embedding_files
 from harness_vectors.embedding_files import Embeddings
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 SHARD = 1 << 16  # vectors copied at once
 
@@ -37,8 +34,7 @@ class Vectors:
         self._params = params
 
     def index(self, texts: Texts, folder: Path) -> Mapping[str, JSON]:
-        """Write the vectors of the texts, which are found by id, in the order of the texts. Return facts to
-        report."""
+        """Write the vectors of the texts, found by id, in the texts' order. Returns facts to report."""
         params = self._params
         embeddings = embedding_files.read(params.passages, params.passage_ids)
         positions, places = np.empty(len(texts), np.int64), np.empty(len(texts), np.int64)
@@ -74,8 +70,7 @@ class Vectors:
 
 
 class Search:
-    """An open index. A query's vector is looked up by the query's text, because a retriever gets only
-    texts."""
+    """An open index. A query's vector is looked up by the query's text, as a retriever gets only texts."""
 
     def __init__(self, params: VectorsParams, index: vectors.Vectors, unit: Unit) -> None:
         self._params, self._index, self._unit = params, index, unit
@@ -109,8 +104,7 @@ class Search:
 
 
 def _rows_by_text(embeddings: Embeddings, params: VectorsParams) -> dict[str, int]:
-    """The row of the vector of each query, by the query's text. Raises HarnessError if one text has two
-    different vectors."""
+    """The row of the vector of each query, by the query's text. Raises HarnessError if a text has two."""
     if params.query_texts is None:
         if embeddings.texts is None:
             raise HarnessError(f"{params.queries}: a line has no contents; give the texts as query_texts")

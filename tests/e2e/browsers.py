@@ -1,7 +1,5 @@
 """Chromium for the tests of pages. Importing this module skips the tests where no browser can be driven."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Fixtures of the end-to-end tests: the command in an empty folder, and the results of an undisturbed run."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

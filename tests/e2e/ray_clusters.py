@@ -1,7 +1,5 @@
 """Ray clusters of simulated nodes for the end-to-end tests, and a suite whose steps have several parts."""
 
-from __future__ import annotations
-
 import contextlib
 import copy
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Runs the `harness` command for the end-to-end tests, and reads the files that it writes."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

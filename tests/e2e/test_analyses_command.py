@@ -1,7 +1,5 @@
 """Analyses follow the scoring rules of the rows, and a failed one is reported, not hidden."""
 
-from __future__ import annotations
-
 import copy
 from pathlib import Path
 

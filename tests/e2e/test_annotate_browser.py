@@ -1,7 +1,5 @@
 """`harness annotate` in a real browser: people judge a pool by keyboard, disagree, and are reviewed."""
 
-from __future__ import annotations
-
 import http.client
 import re
 import signal

@@ -1,7 +1,5 @@
 """The annotators' page in Chromium: what keys do, how texts are shown, and whose link counts."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

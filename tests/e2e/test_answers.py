@@ -1,7 +1,5 @@
 """Open-domain question answering: a run on DPR's files, scored by the answers that passages contain."""
 
-from __future__ import annotations
-
 from running import Harness, rows
 
 SUITE = """

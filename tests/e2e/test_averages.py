@@ -1,7 +1,5 @@
 """Averages over groups of datasets: recomputed by hand, their intervals by an independent bootstrap."""
 
-from __future__ import annotations
-
 import csv
 
 import numpy as np

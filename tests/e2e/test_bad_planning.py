@@ -1,7 +1,5 @@
 """Plugins that misbehave while a suite is planned: their rows fail with the reason, the others have numbers."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """A plugin that fails in any way fails its own systems, with the reason in their rows; the rest goes on."""
 
-from __future__ import annotations
-
 import re
 import sys
 import time

@@ -1,7 +1,5 @@
 """`harness check --data` reads all data and tells every fault of every file at once."""
 
-from __future__ import annotations
-
 import json
 
 from harness.cli import main

@@ -1,7 +1,5 @@
 """A made collection is written in five forms and read back equal; a pool is written for those who judge."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Each committed leaderboard is of its suite as it stands: rows, datasets, rules and parameters, and the real data."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The suites that the project ships can be checked and planned by anybody, whatever data and weights are here."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 from pathlib import Path

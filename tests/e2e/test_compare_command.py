@@ -1,7 +1,5 @@
 """`harness compare` on leaderboards that the command made."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

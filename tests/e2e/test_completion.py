@@ -1,7 +1,5 @@
 """Shell completion: the scripts are valid, and a real bash completes the command with them."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 

@@ -1,7 +1,5 @@
 """Whatever is changed in an artifact is found when a step or the scoring next reads it, named, and mended."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Killed at any moment, a run leaves no process behind, and a rerun gives an undisturbed run's results."""
 
-from __future__ import annotations
-
 import os
 import random
 import shutil

@@ -1,7 +1,5 @@
 """Folders that are no store, stores of another version, and stores that may only be read."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Iterator
 from importlib.util import find_spec

@@ -1,7 +1,5 @@
 """Killed runs of suites that make datasets, tune, ask services and train end as undisturbed ones do."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """The demo gives the leaderboard that the repository holds, and shows what it was made to show."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import orjson

@@ -1,7 +1,5 @@
 """The commands in the code blocks of the documentation, run page by page on a small collection."""
 
-from __future__ import annotations
-
 import gzip
 import importlib.util
 import json

@@ -1,7 +1,5 @@
 """`--dry-run --estimate`: from what steps have cost, for sizes that were not run; and what cannot fit."""
 
-from __future__ import annotations
-
 import collections
 import shutil
 from pathlib import Path

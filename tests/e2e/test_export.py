@@ -1,7 +1,5 @@
 """`harness export`: what it writes is read again by whoever reads such files."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import re

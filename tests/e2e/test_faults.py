@@ -1,7 +1,5 @@
 """A fault at any change of the disk never leaves a store, or an output, that a rerun cannot finish."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

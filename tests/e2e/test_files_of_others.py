@@ -1,7 +1,5 @@
 """Suites that re-rank, fuse and train from the files of other tools."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Every command that writes files says on a full disk where, what and what to do, and leaves nothing half."""
 
-from __future__ import annotations
-
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager

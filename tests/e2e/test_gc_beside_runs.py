@@ -1,7 +1,5 @@
 """Runs beside `harness cache gc` on one store: they end with the results of a run that nothing disturbs."""
 
-from __future__ import annotations
-
 import random
 import shutil
 import subprocess

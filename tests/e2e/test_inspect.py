@@ -1,7 +1,5 @@
 """`harness inspect` and `harness report` as a user calls them: what they print, and what they refuse."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """From a suite's pool to judgements by people and by a machine, and back to a leaderboard that tells them apart."""
 
-from __future__ import annotations
-
 import numpy as np
 import orjson
 import pytest

@@ -1,7 +1,5 @@
 """The key of a step holds what the step reads, so that no dataset is harmed by another one's files."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from pathlib import Path
@@ -27,6 +25,7 @@ systems:
   bm25: {retriever: bm25}
   keyphrases: {context: [{keyphrases-from-file: {file: keyphrases.jsonl, missing: skip}}], retriever: bm25}
   rewritten: {context: [{coreference-rewritten: {path: rewritten.jsonl, missing: skip}}], retriever: bm25}
+  prefixed: {context: [{prefix-from-file: {file: prefixes.jsonl, missing: skip}}], retriever: bm25}
   impacts: {retriever: {impacts: {passages: passages.jsonl, queries: queries.jsonl, missing: skip}}}
   vectors: {retriever: {vectors: {passages: p.npy, passage_ids: p.ids, queries: q.npy, query_ids: q.ids, query_texts: texts.tsv, missing: skip}}}
   theirs: {retriever: {run: {file: theirs.run, unknown: skip}}}
@@ -60,6 +59,7 @@ def written(folder: Path) -> None:
     lines(folder / "judgements.jsonl", [{"query": "q0", "passage": "p1", "grade": 1}])
     lines(folder / "keyphrases.jsonl", [{"doc_id": "p0", "keyphrases": ["castle"]}])
     lines(folder / "rewritten.jsonl", [{"_id": "p0", "text": "amber the stone basalt cedar"}])
+    lines(folder / "prefixes.jsonl", [{"id": "p1", "prefix": "of the north"}])
     lines(folder / "passages.jsonl", [{"id": "p0", "contents": "", "vector": {"amber": 2}}])
     asked = ("amber", "cedar", "heath grove")
     weights = [{"id": text, "contents": text, "vector": {"amber": 1}} for text in asked]

@@ -1,7 +1,5 @@
 """A protocol by answers scores what contains an answer, whatever was judged."""
 
-from __future__ import annotations
-
 import gzip
 
 import orjson

@@ -1,7 +1,5 @@
 """The same recipe gives the same files, and a changed stage makes again only what depends on it."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -1,7 +1,5 @@
 """A suite that makes its collection: steps, keys, the card, and what is refused."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """docs/make-a-benchmark.md, walked in an empty folder: its files, its commands, and three people who judge."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """One plugin of every kind, misbehaving in every way: what happens to which rows, as docs/misbehaving.md says."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

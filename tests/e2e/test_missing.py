@@ -1,7 +1,5 @@
 """Artifacts that are gone from the store, as a lost disk block or a kill leaves it, are each made once."""
 
-from __future__ import annotations
-
 import random
 import shutil
 from collections import Counter

@@ -1,7 +1,5 @@
 """Adapters and prefixes of a suite work where the suite, its store and the network have other places."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """`harness new-plugin`: what it writes works as it is, and names that cannot work are refused."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

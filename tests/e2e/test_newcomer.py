@@ -1,7 +1,5 @@
 """The mistakes of a newcomer, in suites and on the command line: one line says where, what and what to do."""
 
-from __future__ import annotations
-
 import pytest
 from running import Harness
 

@@ -1,7 +1,5 @@
 """Steps in parts: several workers share the steps of one system, and the results are those of one worker."""
 
-from __future__ import annotations
-
 import copy
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A suite with models as they are published: pickled ones are converted once, and rows show what was read."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every program of benchmarks/ and tools/ runs to its end at its smallest size."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import shutil
@@ -36,11 +34,14 @@ PROGRAMS = {
     "benchmarks/collections/run.py": Program("--passages 100 --queries 10"),
     "benchmarks/columnar/run.py": Program("--passages 100 --rounds 1"),
     "benchmarks/compare/run.py": Program("--systems 2 --datasets 1 --queries 20 --rounds 1"),
+    "benchmarks/compression/run.py": Program(
+        "data --model tiny --vectors 2000 --queries 4 --rounds 1 --peer",
+        ("torch", "sentence_transformers", "faiss"),
+    ),
     "benchmarks/coreference/run.py": Program("documents.jsonl --rounds 1"),
     "benchmarks/encode/memory.py": Program("--work new --passages 100", ("torch", "transformers")),
     "benchmarks/encode/run.py": Program(
-        "--data data --model tiny --texts 4 --rounds 1 --engines ours",
-        ("torch", "sentence_transformers"),
+        "--data data --model tiny --texts 4 --rounds 1 --engines ours", ("torch", "sentence_transformers")
     ),
     "benchmarks/engine/jobs.py": Program("data --rounds 1 --only bm25 --sample 5"),
     "benchmarks/engine/run.py": Program(),

@@ -1,7 +1,5 @@
 """The Ray engine: the same bytes as on one machine, whether nodes share a folder, or only a remote store."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

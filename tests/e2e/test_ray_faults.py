@@ -1,7 +1,5 @@
 """Nodes and engines that die, beside an S3 that fails: the suite ends in the same bytes, and nothing is left."""
 
-from __future__ import annotations
-
 import random
 import time
 from pathlib import Path
@@ -35,10 +33,7 @@ def test_a_node_that_dies_takes_nothing_with_it(
     tmp_path: Path, alone: dict[str, bytes], s3: Faulty, seed: int, gate: Path
 ) -> None:
     (tmp_path / "nodes").mkdir()
-    with (
-        started(tmp_path / "nodes", 2) as cluster,
-        Watch(s3.address("team", sound=True)) as watch,
-    ):
+    with started(tmp_path / "nodes", 2) as cluster, Watch(s3.address("team", sound=True)) as watch:
         harness = Harness(tmp_path)
         harness.suite(LARGE)
         s3.shares = SHARES

@@ -1,7 +1,5 @@
 """Committed suites by the local engine and by Ray on three nodes that share only an S3: the same bytes."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

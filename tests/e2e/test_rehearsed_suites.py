@@ -3,8 +3,6 @@
 Each case writes what it found below .pytest_cache/rehearsal; tools/rehearsed.py makes the table of it.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import resource

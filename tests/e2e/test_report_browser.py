@@ -1,7 +1,5 @@
 """The report in a real browser: sort, filter, open a query, compare two systems, copy, and hostile texts."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import os

@@ -1,7 +1,5 @@
 """A suite runs to its leaderboard: the same bytes anywhere, every distinct step once, reused afterwards."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

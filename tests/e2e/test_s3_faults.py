@@ -1,7 +1,5 @@
 """An S3 that answers late, with errors or not at all: the results are the same, nothing half-pushed is seen."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

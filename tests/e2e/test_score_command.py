@@ -1,7 +1,5 @@
 """`harness score`: runs that were made elsewhere stand on a leaderboard like any other."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import shutil
@@ -59,13 +57,7 @@ def test_judgements_and_a_run_give_the_numbers_that_the_suite_gives(copy):
     for label, value in found["measures"].items():
         assert value == suite["measures"][label]
     values = (copy.folder / "scored" / "per-query" / "tiny" / "theirs.tsv").read_text().splitlines()
-    assert values[0].split("\t") == [
-        "query",
-        "nDCG@10",
-        "R@20",
-        "MicroR@5 numerator",
-        "MicroR@5 denominator",
-    ]
+    assert values[0].split("\t") == ["query", "nDCG@10", "R@20", "MicroR@5 numerator", "MicroR@5 denominator"]
     page = (copy.folder / "scored" / "README.md").read_text()
     assert "harness score --run theirs.run --qrels tiny.qrels --measures nDCG@10" in page
     assert "cost" not in page

@@ -1,7 +1,5 @@
 """Two people with a store in common: the second executes nothing, and both get the same leaderboard."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The site in a real browser: wide and narrow, filtered and sorted, and what axe says of it."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

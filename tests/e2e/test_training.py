@@ -1,7 +1,5 @@
 """A suite that makes its models: from negatives to a validated checkpoint."""
 
-from __future__ import annotations
-
 import gzip
 import importlib.util
 import json

@@ -1,7 +1,5 @@
 """What is left out of the negatives of a training, and what stands in lists of its own."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A suite whose trainings are killed makes the models that it makes undisturbed."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """A trainer of another distribution, a linear model, in a suite beside ours."""
 
-from __future__ import annotations
-
 import pytest
 import tiny_models
 from running import COMMAND, leaderboard, new_package

@@ -1,7 +1,5 @@
 """A combiner's weight is found on another split or across folds, and the whole curve is kept."""
 
-from __future__ import annotations
-
 import copy
 import re
 from pathlib import Path

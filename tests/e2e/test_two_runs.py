@@ -1,7 +1,5 @@
 """Several runs over one store at once: each step is done once in all, and all end with the same results."""
 
-from __future__ import annotations
-
 import os
 import select
 import subprocess
@@ -13,10 +11,7 @@ from running import EVERYTHING, LONG, Harness, Ran, finished, results, until
 WAITING = "another run is doing this; waiting for it"
 SLOW = {
     **EVERYTHING,
-    "systems": {
-        **EVERYTHING["systems"],
-        "waited for": {"retriever": {"overlap": {"seconds": 1.0}}},
-    },
+    "systems": {**EVERYTHING["systems"], "waited for": {"retriever": {"overlap": {"seconds": 1.0}}}},
 }
 
 

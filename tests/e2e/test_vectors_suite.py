@@ -1,7 +1,5 @@
 """A suite whose vectors were made elsewhere: planned, run, and its index shared by two files of queries."""
 
-from __future__ import annotations
-
 import numpy as np
 import orjson
 from running import Harness, rows

@@ -1,7 +1,5 @@
 """`harness verify`: whatever is changed in a leaderboard is named; what cannot be checked says what it needs."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import os

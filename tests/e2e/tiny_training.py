@@ -1,7 +1,5 @@
 """A suite that trains tiny models on a tiny collection, for the end-to-end tests."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A small collection as a maker is given it, from tuples."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from types import SimpleNamespace

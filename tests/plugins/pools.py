@@ -1,7 +1,5 @@
 """Makes small pools and judging folders for the tests of `harness annotate`."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """BERT and RoBERTa as their papers write them: one text at a time, no padding, float64, plain numpy."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any

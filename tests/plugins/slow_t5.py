@@ -1,7 +1,5 @@
 """T5 as its paper and its authors' code write it: one text at a time, float64, plain numpy."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any

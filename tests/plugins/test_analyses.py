@@ -1,7 +1,5 @@
 """Analyses of finished runs: numbers worked out by hand on a collection of three documents."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Sequence

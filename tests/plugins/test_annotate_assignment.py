@@ -1,7 +1,5 @@
 """Who is asked what: as many votes as wanted, a further one where they disagree, nobody twice."""
 
-from __future__ import annotations
-
 import random
 import threading
 

@@ -1,7 +1,5 @@
 """`harness annotate` as a command: the commands of its page, progress, and what is refused."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

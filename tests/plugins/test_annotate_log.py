@@ -1,7 +1,5 @@
 """The log: append-only, replayed by `harness verify`, and what an export says stands in it."""
 
-from __future__ import annotations
-
 import sqlite3
 
 import orjson

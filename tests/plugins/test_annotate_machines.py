@@ -1,7 +1,5 @@
 """Machines grade apart from people: a stand-in service on the loopback, and a re-ranker's scores cut."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

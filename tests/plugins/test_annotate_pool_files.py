@@ -1,7 +1,5 @@
 """Reading pools: what fits docs/pools.md is read, and what does not is named with its line."""
 
-from __future__ import annotations
-
 import orjson
 import pytest
 from pools import ZH, make_project, pairs, write_pool

@@ -1,7 +1,5 @@
 """Schemes: those that are there, one's own, and what is refused in one."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The page's requests: who may ask, what other sites cannot do, and what the page is never sent."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import socket

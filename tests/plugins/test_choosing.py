@@ -1,7 +1,5 @@
 """What is judged next: pairs between two thresholds, queries that all systems miss, a sample of errors."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

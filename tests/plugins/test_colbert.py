@@ -18,15 +18,7 @@ from harness.catalogue import params as strict
 from harness.errors import HarnessError
 from harness.testing.texts import WORDS
 from harness.types import Facts
-from harness_colbert import (
-    Approximate,
-    ColbertParams,
-    Ivf,
-    RetrieverParams,
-    missing_files,
-    registry,
-    resolve,
-)
+from harness_colbert import Approximate, ColbertParams, Ivf, RetrieverParams, missing_files, registry, resolve
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -443,6 +435,72 @@ def test_sentence_transformers_gives_the_same_scores(tmp_path):
     queries, passages = other.encode_query(QUERIES), other.encode_document(texts)
     expected = [[(np.array(q) @ np.array(d).T).max(axis=1).sum() for d in passages] for q in queries]
     assert scores(search.search(QUERIES, len(texts))) == pytest.approx(np.array(expected), abs=1e-4)
+
+
+def saved_by_pylate(folder, kind, **settings):
+    """A folder as PyLate saves one: two linear layers for tokens, and its names of the settings."""
+    torch, transformers = pytest.importorskip("torch"), pytest.importorskip("transformers")
+    torch.manual_seed(1)
+    if kind == "modernbert":
+        config = transformers.ModernBertConfig(
+            vocab_size=len(tiny_models.VOCABULARY), hidden_size=32, intermediate_size=48, num_hidden_layers=3,
+            num_attention_heads=2, max_position_embeddings=64, local_attention=16, pad_token_id=0,
+            bos_token_id=2, cls_token_id=2, eos_token_id=3, sep_token_id=3, initializer_range=0.3,
+        )  # fmt: skip
+        transformers.ModernBertModel(config).save_pretrained(folder)
+        tiny_models.wordpiece(folder, 64)
+    else:
+        tiny_models.bert(folder)
+    kinds = ["sentence_transformers.models.Transformer", *["pylate.models.Dense.Dense"] * 2]
+    paths = ["", "1_Dense", "2_Dense"]
+    modules = [{"idx": i, "name": str(i), "path": path, "type": kinds[i]} for i, path in enumerate(paths)]
+    tiny_models.as_json(folder / "modules.json", modules)
+    for path, inputs, outputs, residual in (("1_Dense", 32, 16, False), ("2_Dense", 16, 8, True)):
+        (folder / path).mkdir()
+        described = {"in_features": inputs, "out_features": outputs, "bias": False, "use_residual": residual}
+        described["activation_function"] = "torch.nn.modules.linear.Identity"
+        tiny_models.as_json(folder / path / "config.json", described)
+        shapes = {f"{name}.weight": (outputs, inputs) for name in ("linear", "residual")[: 1 + residual]}
+        tiny_models.safetensors(folder / path / "model.safetensors", tiny_models.random_tensors(shapes, 3))
+    usual = {
+        "model_type": "ColBERT", "query_prefix": "[unused0]", "document_prefix": "[unused1]", "query_length": 12,
+        "document_length": 40, "attend_to_expansion_tokens": False, "skiplist_words": [",", ".", "nothing"],
+    }  # fmt: skip
+    tiny_models.as_json(folder / "config_sentence_transformers.json", usual | settings)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [
+        ("modernbert", {}),
+        ("bert", {"attend_to_expansion_tokens": True}),
+        ("modernbert", {"do_query_expansion": False}),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_a_folder_of_pylate_gives_the_scores_of_another_reader(tmp_path, kind, settings):
+    """Compared with PyLate 1.6.0 itself too, with tokens `[Q] ` and `[D] `: 5e-6 at most."""
+    late = pytest.importorskip("sentence_transformers", "6.0").MultiVectorEncoder
+    model = saved_by_pylate(tmp_path / "model", kind, **settings)
+    params = given(model)
+    assert (params.query_length, params.passage_length) == (12, 40)
+    search, told = opened(params, TEXTS, tmp_path / "index")
+    assert told["dimension"] == 8
+    other = late(str(model), device="cpu")
+    queries, passages = other.encode_query(QUERIES), other.encode_document(TEXTS)
+    expected = [[(np.array(q) @ np.array(d).T).max(axis=1).sum() for d in passages] for q in queries]
+    assert scores(search.search(QUERIES, len(TEXTS))) == pytest.approx(np.array(expected), abs=1e-4)
+
+
+def test_a_folder_of_pylate_that_is_not_understood_is_refused(tmp_path):
+    model = saved_by_pylate(tmp_path / "model", "bert", query_length="many")
+    with pytest.raises(HarnessError, match="'query_length' is 'many'"):
+        given(model)
+    layer = model / "1_Dense" / "config.json"
+    layer.write_text(layer.read_text().replace("linear.Identity", "activation.Tanh"))
+    with pytest.raises(HarnessError, match="1_Dense is a Dense with Tanh"):
+        given(model)
 
 
 def test_every_known_model_is_in_the_documentation():

@@ -166,10 +166,10 @@ def test_a_sample_is_spread_over_all_and_ascending(total, count):
 
 
 def test_the_usual_number_of_centroids_is_a_power_of_two_near_16_roots():
-    from harness_colbert import inverted
+    from harness_colbert import clusters
 
     # 16 * sqrt(1,000,000) = 16,000
-    assert [inverted.usual(n) for n in (1, 4, 1_000_000, 1_048_576)] == [16, 32, 8192, 16384]
+    assert [clusters.usual(n) for n in (1, 4, 1_000_000, 1_048_576)] == [16, 32, 8192, 16384]
 
 
 def test_the_same_options_give_the_same_and_another_seed_another(crowded):

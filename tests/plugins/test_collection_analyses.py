@@ -1,7 +1,5 @@
 """Analyses of collections: similarity in O(n), systems before and after, lengths and grades."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """docs/collections.md is what the registries say."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -4,6 +4,7 @@ import dataclasses
 from pathlib import Path
 
 import pytest
+import tiny_cde
 import tiny_crossencoders
 import tiny_heads
 import tiny_models
@@ -35,6 +36,10 @@ GIVEN = {
     ("reranker", "python"): {"name": "g", "source": PYTHON},
     ("context", "python"): {"name": "h", "source": "def h(document):\n    return document.title + ' '"},
     ("context", "keyphrases-from-file"): {"file": str(DATA / "keyphrases.jsonl"), "missing": "skip"},
+    **{
+        ("context", f"{what}-from-file"): {"file": str(DATA / "context.jsonl"), "missing": "skip"}
+        for what in ("prefix", "text")
+    },
 }
 # Methods that need a model are tested with a tiny one. fp32, because the contract compares scores more closely
 # than bf16 resolves them.
@@ -45,6 +50,7 @@ MADE = {
         "model": str(tiny_models.sentence_transformer(folder)),
         "dtype": "fp32",
     },
+    ("retriever", "cde"): lambda folder: {**tiny_cde.written(folder), "dtype": "fp32"},
     ("retriever", "splade"): lambda folder: {"model": str(tiny_heads.splade(folder)), "dtype": "fp32"},
     ("retriever", "colbert"): lambda folder: {"model": str(tiny_heads.colbert(folder)), "dtype": "fp32"},
     ("reranker", "colbert"): lambda folder: {"model": str(tiny_heads.colbert(folder)), "dtype": "fp32"},

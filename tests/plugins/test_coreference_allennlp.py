@@ -1,7 +1,5 @@
 """AllenNLP's resolver: what it is given, and its output as clusters in the passages of the collection."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

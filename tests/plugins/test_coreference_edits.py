@@ -55,9 +55,7 @@ def test_of_mentions_that_begin_together_the_longest_is_the_antecedent():
 def test_nested_mentions_are_each_followed_by_their_own_antecedent():
     passages = ["Old Nick met The Half Moon.", "the owner of the venue waits"]
     edits = annotated(
-        passages,
-        [(0, "Old Nick"), (1, "the owner of the venue")],
-        [(0, "The Half Moon"), (1, "the venue")],
+        passages, [(0, "Old Nick"), (1, "the owner of the venue")], [(0, "The Half Moon"), (1, "the venue")]
     )
     assert edits[1] == "the owner of the venue (The Half Moon) (Old Nick) waits"
 

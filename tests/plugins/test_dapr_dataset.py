@@ -1,7 +1,5 @@
 """DAPR is read from the hub's configurations and from its dump, and every fault is named by file and line."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os
@@ -236,7 +234,7 @@ def test_keyphrases_that_lack_a_document_or_have_it_twice_are_refused(tmp_path):
     )
     twice = replace(hub(tmp_path / "twice", keyphrases=KEYPHRASES * 2), titles="keyphrases")
     assert fault(twice, "documents").startswith(
-        "NaturalQuestions/keyphrases/0000.parquet:4: the document 'b' occurs twice"
+        "NaturalQuestions/keyphrases/0000.parquet:4: the document 'b' stands in line 1 too"
     )
     with pytest.raises(HarnessError, match="the dump has no keyphrases; take the hub's files"):
         Dapr(replace(dump(tmp_path / "dump"), titles="keyphrases"))

@@ -1,7 +1,5 @@
 """Whatever is done to a file of an official release, it is read, or refused in a sentence."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

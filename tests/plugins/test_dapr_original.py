@@ -1,7 +1,5 @@
 """DAPR's collections from their own releases: tags, paragraphs, alignment with differences, and overlaps."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """Each part of a dataset opens the files that its inputs name, or whose content they hold as a parameter."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from pathlib import Path

@@ -223,7 +223,7 @@ def test_what_was_cut_off_is_counted(tmp_path):
     (tmp_path / "index").mkdir()
     report = method.index(corpus, tmp_path / "index")
     assert report == {
-        "dimension": 32, "backend": "torch", "dtype": "fp32", "stored": "fp32",
+        "dimension": 32, "backend": "torch", "dtype": "fp32", "stored": "fp32", "bytes_a_text": 136,
         "tokens": 24, "texts_cut": 2, "tokens_lost": 5,
     }  # fmt: skip
     search = method.open(corpus, tmp_path / "index")

@@ -69,6 +69,14 @@ def test_an_int8_export_with_the_settings_of_its_model(collection, model, langua
     assert found["bge"] > least
 
 
+def test_static_embeddings_score_as_those_of_model2vec(tmp_path):
+    """The score of the vectors that model2vec 0.10.0 gives, which are the same."""
+    data = needed("HARNESS_REAL_DATA", "safetensors", "tokenizers") / "scifact"
+    folder = needed("HARNESS_REAL_MODELS") / "potion-base-8m"
+    potion = f"{{context: [titles], retriever: {{dense: {{model: '{folder}'}}}}}}"
+    assert ran(tmp_path, data, "en", {"potion": potion})["potion"] == pytest.approx(0.5064, abs=0.0005)
+
+
 def lines_of(path):
     return path.read_text(encoding="utf-8").splitlines()
 

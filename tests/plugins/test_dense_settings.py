@@ -171,7 +171,7 @@ def test_short_names_are_told_apart_and_lie_on_the_hub():
 def test_the_page_of_models_has_every_known_model_with_its_settings():
     rows = {}
     for line in DOCS.read_text(encoding="utf-8").splitlines():
-        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip().strip("|"))]
         if line.startswith("| `") and len(cells) == 7:
             rows[cells[0].strip("`")] = cells[1:]
     assert list(rows) == known_encoders.names()
@@ -184,7 +184,9 @@ def row(known):
     towers = f"`{known.passages}`" + (f", `{known.queries}`" if known.queries else "")
     length = known.query_length or known.length
     prompts = [f"`{text}`" for text in (known.query_prompt, known.passage_prompt) if text]
-    prompts = [text.replace("\n", "\\n") for text in prompts]  # as a cell of a table has it
+    prompts = [
+        text.replace("\n", "\\n").replace("|", "\\|") for text in prompts
+    ]  # as a cell of a table has it
     lengths = str(known.length) if length == known.length else f"{length} / {known.length}"
     unit = f"{known.pooling}, length 1" if known.normalise else known.pooling
     return [towers, unit, known.similarity, lengths, " ".join(prompts), known.cite]

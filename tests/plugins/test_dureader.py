@@ -1,7 +1,5 @@
 """DuReader-retrieval is read in the layouts of its release, and every fault is named by file and line."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """DuReader 2.0's questions with their documents: ids, answers, pairs to label, and lines that are refused."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

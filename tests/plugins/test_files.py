@@ -1,7 +1,5 @@
 """The dataset `files` reads what people have on disk, and names file and line of what it cannot read."""
 
-from __future__ import annotations
-
 import dataclasses
 import gzip
 import json

@@ -1,7 +1,5 @@
 """`files` with answers in the place of judgements, and collections as DPR, Tevatron and Pyserini have them."""
 
-from __future__ import annotations
-
 import dataclasses
 import gzip
 import json

@@ -1,7 +1,5 @@
 """Whatever happens to a file of a collection: it is read, or the fault is named with file and line."""
 
-from __future__ import annotations
-
 import gzip
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The real collections are read as they are: counts, and the same documents as a plain reading gives."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """CombSUM's family, ISR and the votes against slow forms of their definitions, one query at a time."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import statistics

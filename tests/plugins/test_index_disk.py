@@ -53,7 +53,8 @@ def test_a_collection_that_is_not_here_by_its_source(tmp_path):
     passages = 5_758_285 * 5.7
     assert [item.bytes for item in index_disk.indexes(plan, store)] == pytest.approx([
         passages * (32 * 4 + 8),  # 32 numbers of 4 bytes
-        5_758_285 * (32 + 8),
+        5_758_285 * (32 * 4 + 8),  # the full vectors, from which those in int8 are made
+        5_758_285 * (32 + 4 + 8),  # with a scale
         passages * 200 * (2 + 4),  # 200 terms
         passages * (16 + 8 * 2 * 50),  # 8 numbers of 2 bytes for each of 50 tokens: 105.3 are cut
         passages * (16 + 8 * 4 * 60), # and nothing of what is not stored
@@ -61,7 +62,7 @@ def test_a_collection_that_is_not_here_by_its_source(tmp_path):
     said = [line for line in dry_run(plan, store) if line.startswith("  disk")]
     assert said[0].startswith("  disk  about 4.5 GB  index · it · dense")
     assert "32,822,224 texts of 105 tokens (as its source prints)" in said[0]
-    assert said[-1].startswith("  disk  about 134.4 GB for these indexes; ")
+    assert said[-1].startswith("  disk  about 135.2 GB for these indexes; ")
 
 
 def test_a_collection_that_is_here_by_its_characters(tmp_path):

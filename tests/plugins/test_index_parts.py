@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -14,11 +16,12 @@ from harness.types import IndexPart
 WORDS = "amber basalt cedar delta ember fjord grove heath islet jetty knoll lagoon marsh notch oxbow".split()
 
 
-def texts(count: int) -> MemoryTexts:
+def texts(count: int, size: int = 1) -> MemoryTexts:
     draw = np.random.default_rng(0)
     every = tuple(" ".join(draw.choice(WORDS, 5)) + f" number{i % 97}" for i in range(count))
     titles = tuple(f"title{i % 13}" for i in range(count))
-    return MemoryTexts(every, titles, np.arange(count), "en", "passage", 1 << 20)
+    numbers = np.arange(count) // size
+    return MemoryTexts(every, titles, np.arange(count), "en", "passage", 1 << 20, numbers)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -36,10 +39,12 @@ def check(make, corpus: MemoryTexts, folder: Path) -> None:
     method = make()
     assert isinstance(method, Divisible)
     ranges = []
-    for start in range(0, len(corpus), method.block):
-        ranges.append(IndexPart(start, min(start + method.block, len(corpus)), folder / f"part-{start}"))
+    whole_documents = getattr(method, "whole_documents", False)
+    starts = range(0, len(corpus), method.block)
+    for start, stop in pairwise(corpus.borders(method.block) if whole_documents else [*starts, len(corpus)]):
+        ranges.append(IndexPart(int(start), int(stop), folder / f"part-{start}"))
         ranges[-1].folder.mkdir()
-        make().index_part(corpus, ranges[-1].folder, start, ranges[-1].stop)
+        make().index_part(corpus, ranges[-1].folder, *ranges[-1][:2])
     assert len(ranges) > 1
     assert method.join(corpus, ranges, joined) == facts
     assert contents(joined) == contents(whole)
@@ -57,7 +62,7 @@ def test_bm25(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, title_weight: flo
 
 
 @pytest.mark.extras
-@pytest.mark.parametrize("name", ["dense", "splade", "colbert"])
+@pytest.mark.parametrize("name", ["dense", "late", "splade", "colbert"])
 def test_encoded_passages(tmp_path: Path, name: str) -> None:
     pytest.importorskip("torch")
     pytest.importorskip("transformers")
@@ -67,10 +72,15 @@ def test_encoded_passages(tmp_path: Path, name: str) -> None:
     from harness import catalogue
     from harness.types import Facts
 
-    make = {
-        "dense": tiny_models.sentence_transformer, "splade": tiny_heads.splade, "colbert": tiny_heads.colbert,
-    }[name]  # fmt: skip
-    record = catalogue.load().find("retrievers", name).record
-    given = record.params(model=make(tmp_path / "model"), dtype="fp32")
+    make = {"splade": tiny_heads.splade, "colbert": tiny_heads.colbert}
+    late = {"stored": "int8"} if name == "late" else {}
+    record = catalogue.load().find("retrievers", "dense" if late else name).record
+    folder = make.get(name, tiny_models.sentence_transformer)(tmp_path / "model")
+    given = record.params(model=folder, dtype="fp32", **late)
+    if late:
+        from harness_dense import Late
+
+        given = dataclasses.replace(given, late=Late())
     params = record.resolve(given, Facts("en", "en", "passage"))
-    check(lambda: record.build(params), texts(2 * record.build(params).block + 10), tmp_path)
+    corpus = texts(2 * record.build(params).block + 10, 7 if late else 1)
+    check(lambda: record.build(params), corpus, tmp_path)

@@ -1,7 +1,5 @@
 """Collections of ir_datasets, read from tiny files where ir_datasets itself would have put the real ones."""
 
-from __future__ import annotations
-
 import gzip
 import importlib
 import io

@@ -1,7 +1,5 @@
 """The Viterbi search over arrays gives jieba's own states, also for characters that jieba does not know."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

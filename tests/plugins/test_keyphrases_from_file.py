@@ -1,7 +1,6 @@
 """The context `keyphrases-from-file`: formats, and files that do not match the collection."""
 
 import json
-import time
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -11,7 +10,7 @@ from harness import testing
 from harness.errors import HarnessError
 from harness.toolkit.files import by_id
 from harness.types import Document, Passage
-from harness_keyphrases import FromFile, precomputed
+from harness_keyphrases import FromFile
 from harness_keyphrases.precomputed import Precomputed
 
 ROWS = {"d0": "bridge; river", "d1": "market", "d2": ""}
@@ -40,7 +39,7 @@ def file(tmp_path):
 def test_a_document_gets_what_the_file_says_of_it(file):
     texts_added, counts = prefixes(file, "d2", "d0", "d1")
     assert texts_added == ["", "bridge; river", "market"]
-    assert counts == {"documents_missing_in_file": 0, "documents_unknown_in_file": 0}
+    assert counts == {"documents_in_file": 3, "documents_not_in_file": 0, "documents_not_in_corpus": 0}
 
 
 @pytest.mark.parametrize("names", [("doc_id", "doc_summary"), ("_id", "title"), ("id", "keyphrases")])
@@ -69,57 +68,26 @@ def test_a_document_that_the_file_lacks_is_refused_or_counted(file):
         prefixes(file, *ROWS, "d3", "d4")
     texts_added, counts = prefixes(file, *ROWS, "d3", "d4", missing="skip")
     assert texts_added == [*ROWS.values(), "", ""]
-    assert counts == {"documents_missing_in_file": 2, "documents_unknown_in_file": 0}
-
-
-def test_a_document_that_the_collection_lacks_is_refused_or_counted(file):
-    with pytest.raises(
-        HarnessError, match=r"the collection has no document 'd1', one of 2; .* unknown: skip"
-    ):
-        prefixes(file, "d0")
-    texts_added, counts = prefixes(file, "d0", unknown="skip")
-    assert (texts_added, counts["documents_unknown_in_file"]) == (["bridge; river"], 2)
-
-
-def test_a_file_of_another_collection_is_refused_whatever_the_policy(file):
-    with pytest.raises(HarnessError, match=r"documents \('a', ...\)"):
-        prefixes(file, "a", "b", missing="skip", unknown="skip")
+    assert counts == {
+        "documents_in_file": 3,
+        "documents_not_in_file": 2,
+        "documents_not_in_corpus": 0,
+        "first_documents_not_in_file": ["d3", "d4"],
+    }
 
 
 @pytest.mark.parametrize(("name", "text", "fault"), [
-    ("k.jsonl", '{"doc_id": "d", "keyphrases": "a"}\n[1]\n', "k.jsonl:2: .*JSON object"),
-    ("k.jsonl", '{"keyphrases": "a"}\n', "k.jsonl:1: .*none of doc_id, _id, id"),
-    ("k.jsonl", '{"doc_id": "d"}\n', "k.jsonl:1: .*none of keyphrases, doc_summary, title"),
-    ("k.jsonl", '{"doc_id": 7, "keyphrases": "a"}\n', "k.jsonl:1: .*id must be a text"),
-    ("k.jsonl", '{"doc_id": "d", "keyphrases": {"a": 1}}\n', "k.jsonl:1: .*list of texts"),
-    ("k.tsv", "d\ta\nd\tb\n", "k.tsv:2: .*'d' stands in line 1"),
-    ("k.tsv", "d a\n", "k.tsv:1: .*no tab"),
-    ("k.tsv", "\n", "k.tsv:1: .*no document"),
-    ("k.txt", "d\ta\n", "k.txt: .*[.]jsonl, [.]tsv"),
-    ("k.parquet", "d\ta\n", "k.parquet:1: .*Parquet"),
-    ("k.jsonl", None, "k.jsonl: .*no such file"),
+    ("k.jsonl", '{"keyphrases": "a"}\n', "k.jsonl:1: .*'doc_id' is missing"),
+    ("k.jsonl", '{"doc_id": "d"}\n', "k.jsonl:1: .*'keyphrases' is missing"),
+    ("k.jsonl", '{"doc_id": 7, "keyphrases": "a"}\n', "k.jsonl:1: .*'doc_id' must be a text"),
+    ("k.jsonl", '{"doc_id": "d", "keyphrases": {"a": 1}}\n', "k.jsonl:1: .*must be a text, got an object"),
+    ("k.tsv", "d a\n", "k.tsv:1: .*2 columns between tabs"),
+    ("k.tsv", "\n", "k.tsv:1: .*no row"),
 ])  # fmt: skip
 def test_what_is_wrong_with_a_file_is_told_with_its_line(tmp_path, name, text, fault):
-    if text is not None:
-        (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / name).write_text(text, encoding="utf-8")
     with pytest.raises(HarnessError, match=fault):
         prefixes(tmp_path / name, "d")
-
-
-def test_a_look_into_the_file_costs_the_same_however_large_it_is(tmp_path, monkeypatch):
-    monkeypatch.setattr(precomputed, "AHEAD", 1)
-    spent = []
-    for count in (6_000, 60_000):
-        ids = [f"d{number}" for number in range(count)]
-        file = jsonl(tmp_path / "k.jsonl", *({"doc_id": id, "keyphrases": f"word {id}"} for id in ids))
-        method = Precomputed(FromFile(file))
-        method.match(iter(ids), iter(ids))
-        began = time.process_time()
-        found = [addition.prefix for addition in method.augment(documents(*ids))]
-        spent.append(time.process_time() - began)
-        assert found == [f"word {id}" for id in ids]
-    # a pass over the file for each takes some 15 s, and 100 times as long as with the smaller file
-    assert spent[1] < max(4, 30 * spent[0])
 
 
 def test_documents_whose_hashes_are_equal_are_told_apart(file, monkeypatch):

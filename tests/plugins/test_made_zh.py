@@ -1,7 +1,5 @@
 """The committed counts of made-zh, counted again in plain Python that shares no code with the makers."""
 
-from __future__ import annotations
-
 import json
 import os
 import statistics

@@ -1,7 +1,5 @@
 """The makers of passages: DuReader's control of length in all its corner cases, and titles."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Equal and nearly equal passages become one, and Ward's clusters are SciPy's."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from making_input import collection

@@ -1,7 +1,5 @@
 """Labels by answers equal all spans tried one by one; queries are cleaned, and compared with other splits."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Makers that ask a model: pairs of queries by a cross-encoder, and passage ends by a token classifier."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import tiny_crossencoders

@@ -1,7 +1,5 @@
 """Tasks of MTEB and BEIR are read in the layouts that they have on the hub, in folders and in zip files."""
 
-from __future__ import annotations
-
 import json
 import os
 import zipfile

@@ -1,7 +1,5 @@
 """NQ-hard's pairs keep their categories from the hub's file to the analysis, by hand on three passages."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -52,8 +50,4 @@ def test_a_pair_counts_for_its_own_categories_alone(board):
 
 
 def test_a_slice_of_queries_counts_all_their_pairs(board):
-    assert table(board, "slices") == [
-        ["CR", "bm25", 1.0, 2],
-        ["MHR", "bm25", 1.0, 1],
-        ["MT", "bm25", 1.0, 1],
-    ]
+    assert table(board, "slices") == [["CR", "bm25", 1.0, 2], ["MHR", "bm25", 1.0, 1], ["MT", "bm25", 1.0, 1]]

@@ -1,7 +1,5 @@
 """Pools equal a union by hand; judgements come back with their provenance; files with mistakes are refused."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 

@@ -1,7 +1,5 @@
 """What context costs, as DAPR's table 6 has it: from the measured cost of committed rows."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

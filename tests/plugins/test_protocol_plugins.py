@@ -7,8 +7,7 @@ from protocol_runs import OWN, PROTOCOLS
 
 from harness import catalogue
 from harness.scoring import measures, protocols
-from harness_protocols import rocketqa
-from harness_protocols.words import MEAN, computed, paper_name
+from harness_protocols.words import ANSWERED, MEAN, computed, paper_name
 
 LABELS = {
     "beir": (100, ["nDCG@10", "R@100"]),
@@ -23,10 +22,7 @@ LABELS = {
     ),
     "t2ranking-reranking": (100, ["RR(rel=2)@10", "nDCG@20", "nDCG@100"]),
     "t2ranking-retrieval": (1000, ["RR(rel=2)@10", "MicroR(rel=2)@50", "MicroR(rel=2)@1000"]),
-    "trec-dl": (
-        1000,
-        ["nDCG@10", "RR(rel=2)", "RR(rel=2)@10", "AP(rel=2)", "R(rel=2)@100", "R(rel=2)@1000"],
-    ),
+    "trec-dl": (1000, ["nDCG@10", "RR(rel=2)", "RR(rel=2)@10", "AP(rel=2)", "R(rel=2)@100", "R(rel=2)@1000"]),
 }
 COLUMNS = [pytest.param(p, c, id=f"{p.name} {c.label}") for p in PROTOCOLS.values() for c in p.columns]
 
@@ -60,7 +56,7 @@ def test_a_column_says_the_papers_name_its_place_the_level_the_gain_and_the_mean
         assert ("contains an answer" if by_answers else f"level {metric.rel} or more") in text
     reads = metric.cutoff or protocol.depth
     assert re.search(rf"(among the first|over ranks 1 to|at rank) {reads}\b", text)
-    mean = rocketqa.ANSWERED if by_answers else MEAN
+    mean = ANSWERED if by_answers else MEAN
     assert text.endswith("count as not found" if metric.average == "ratio" else mean)
     assert ("(MaxP)" in text) == (column.unit == "document")
 

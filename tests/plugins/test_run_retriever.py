@@ -1,7 +1,5 @@
 """The retriever `run`: the ranking of another tool's file, and the negatives of its training data."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

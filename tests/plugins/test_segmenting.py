@@ -1,7 +1,5 @@
 """Passages from running text: windows, sentences, and a model that learns where paragraphs end."""
 
-from __future__ import annotations
-
 import itertools
 import os
 from pathlib import Path

@@ -6,14 +6,7 @@ import pytest
 
 from harness.collection.composed_texts import compose
 from harness.types import Document, Passage
-from harness_surroundings import (
-    Headings,
-    Neighbours,
-    Summary,
-    headings,
-    neighbours,
-    summary,
-)
+from harness_surroundings import Headings, Neighbours, Summary, headings, neighbours, summary
 
 TEXT = "The toll was paid at the gate."
 
@@ -46,12 +39,7 @@ def test_a_passage_gets_the_marked_headings_above_it_outermost_first():
 def test_headings_of_html_count_like_those_of_markdown():
     assert above(
         "<h1>The <b>toll</b> &amp; gate</h1>", f"<p>{TEXT}</p>", '<H2 class="x">Tower</H2>', TEXT
-    ) == [
-        "",
-        "The toll & gate",
-        "The toll & gate",
-        "The toll & gate > Tower",
-    ]
+    ) == ["", "The toll & gate", "The toll & gate", "The toll & gate > Tower"]
 
 
 def test_a_passages_own_headings_are_not_given_to_it_but_to_the_next():
@@ -94,12 +82,7 @@ def test_a_list_and_a_last_line_are_no_headings():
 def test_chinese_headings_are_short_lines_too():
     assert above(
         "适用范围", "本办法适用于全国所有的城市和乡镇。", "【附则】", "本办法自公布之日起施行。"
-    ) == [
-        "",
-        "适用范围",
-        "",
-        "【附则】",
-    ]
+    ) == ["", "适用范围", "", "【附则】"]
 
 
 def test_neighbours_stand_before_a_passage_and_at_its_end():
@@ -208,10 +191,4 @@ def test_the_time_grows_as_the_text_does_whatever_stands_in_it(text):
 def test_what_closes_a_heading_is_no_part_of_it():
     assert [
         headings.marked(line) for line in ("## Moat ##", "<h1>Moat</H1 >", "<h1>Moat</h2>", "#", "# #")
-    ] == [
-        (2, "Moat"),
-        (1, "Moat"),
-        (1, "Moat"),
-        None,
-        None,
-    ]
+    ] == [(2, "Moat"), (1, "Moat"), (1, "Moat"), None, None]

@@ -1,7 +1,5 @@
 """T2Ranking is read in the files of its release, and every fault is named by file and line."""
 
-from __future__ import annotations
-
 import gzip
 import re
 from pathlib import Path

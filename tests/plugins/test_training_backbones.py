@@ -1,7 +1,5 @@
 """Adapters and prefixes name the network that they change by what it is, and not by where it lies."""
 
-from __future__ import annotations
-
 import json
 import shutil
 

@@ -1,7 +1,5 @@
 """Training data of the field's trainers: each official form, and damaged lines by file and line."""
 
-from __future__ import annotations
-
 import gzip
 import json
 

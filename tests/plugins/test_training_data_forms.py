@@ -1,7 +1,5 @@
 """Training data is written in every form, read back as the same examples, and written again as the same bytes."""
 
-from __future__ import annotations
-
 import pytest
 
 from harness import cli

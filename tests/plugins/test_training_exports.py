@@ -1,7 +1,5 @@
 """Other libraries read a made model as it was trained: the same vectors, the same scores."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import tiny_models

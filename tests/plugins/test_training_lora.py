@@ -1,7 +1,5 @@
 """Low-rank adapters: they alone learn and are stored, `dense` and peft read them as they were trained."""
 
-from __future__ import annotations
-
 import dataclasses
 import shutil
 

@@ -25,14 +25,7 @@ pytestmark = pytest.mark.extras
 
 from test_training_loop import digests, encoder, examples, trained  # noqa: E402
 
-from harness_training import (  # noqa: E402
-    CrossEncoderParams,
-    RocketQAv2Params,
-    batches,
-    loop,
-    networks,
-    processes,
-)
+from harness_training import CrossEncoderParams, RocketQAv2Params, batches, loop, networks, processes  # noqa: E402
 from harness_training.cross_encoder import CrossEncoder  # noqa: E402
 from harness_training.dual_encoder import DualEncoder  # noqa: E402
 from harness_training.processes import ALONE, Course, Group  # noqa: E402

@@ -1,7 +1,5 @@
 """What a training takes from the model that it starts from: similarity, temperature, pooling, prompts, lengths."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import tiny_models

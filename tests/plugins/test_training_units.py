@@ -1,7 +1,5 @@
 """What an epoch counts, how the rate goes, how titles are read, and the parts of joint training."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Vectors that were made elsewhere: searched as they are, whatever form they come in."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

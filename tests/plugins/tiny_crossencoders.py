@@ -1,7 +1,5 @@
 """Tiny cross-encoders in the formats of the real ones: BERT's family with a classifier on it, ERNIE, T5."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

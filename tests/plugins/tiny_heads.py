@@ -1,7 +1,5 @@
 """Tiny checkpoints of SPLADE and of ColBERT in the formats of the real ones: a BERT with what stands on it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -3,8 +3,6 @@
 Written with numpy alone, so that neither torch nor a tokeniser's library decides what a format is.
 """
 
-from __future__ import annotations
-
 import json
 import string
 import struct

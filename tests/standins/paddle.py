@@ -6,8 +6,6 @@ Paddle 3.3.1 computes from these very files. The names of tensors, files and set
 are small.
 """
 
-from __future__ import annotations
-
 import json
 import pickle
 import string

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -110,8 +111,13 @@ def _dense(known: Any, root: Path) -> Scores:
             )
             with torch.inference_mode():
                 return getattr(transformers, kind).from_pretrained(folder)(**batch).pooler_output.numpy()
+        if "nomic-embed" in name:
+            folder = _converted(folder)
         if (folder / "modules.json").is_file():
             model = SentenceTransformer(str(folder), device="cpu", model_kwargs={"dtype": "float32"})
+        if (folder / "0_StaticEmbedding").is_dir():
+            pass  # it reads every token
+        elif (folder / "modules.json").is_file():
             assert model.max_seq_length is None or model.max_seq_length >= length, model.max_seq_length
             model.max_seq_length = length
         else:
@@ -125,8 +131,26 @@ def _dense(known: Any, root: Path) -> Scores:
     )
     passages = encode(known.passages, TEXTS, known.passage_prompt, known.length)
     if known.similarity == "cosine":
-        queries, passages = (v / np.linalg.norm(v, axis=1, keepdims=True) for v in (queries, passages))
+        queries, passages = (
+            v / np.maximum(np.linalg.norm(v, axis=1, keepdims=True), 1e-12) for v in (queries, passages)
+        )
     return queries @ passages.T
+
+
+def _converted(folder: Path) -> Path:
+    """A copy of NomicBert's folder with the names of settings that transformers has, as its conversion does."""
+    to = folder.parent / "converted"
+    if not to.is_dir():
+        shutil.copytree(folder, to)
+        named = json.loads((to / "config.json").read_bytes())
+        config = {
+            "model_type": "nomic_bert", "hidden_size": named["n_embd"], "num_hidden_layers": named["n_layer"],
+            "num_attention_heads": named["n_head"], "intermediate_size": named["n_inner"], "layer_norm_eps": 1e-12,
+            "max_position_embeddings": 8192, "vocab_size": named["vocab_size"], "type_vocab_size": 2,
+            "rope_parameters": {"rope_type": "default", "rope_theta": named["rotary_emb_base"]},
+        }  # fmt: skip
+        (to / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    return to
 
 
 def _sparse(known: Any, root: Path) -> Scores:

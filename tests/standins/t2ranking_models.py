@@ -4,8 +4,6 @@ torch with the tensors of two encoders (`lm_q`, `lm_p`), or of a cross-encoder (
 `t2ranking_facts.json` says what the authors' code (src/modeling.py) computes from these files.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

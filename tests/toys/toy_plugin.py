@@ -1,7 +1,5 @@
 """A third party's plugin for the tests: small, and slow or faulty on request."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """The door: what plugins import from the core, that ours keep to it, and how names of it go."""
 
-from __future__ import annotations
-
 import ast
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """One picture of several datasets' findings."""
 
-from __future__ import annotations
-
 from harness.findings import Finding, fault, together
 
 

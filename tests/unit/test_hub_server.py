@@ -1,7 +1,5 @@
 """The stand-in of the hub gives the hub's own client what the hub gives it."""
 
-from __future__ import annotations
-
 import json
 import urllib.request
 from collections.abc import Iterator

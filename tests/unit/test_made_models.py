@@ -1,7 +1,5 @@
 """The folders of backbones in the environment: every path can be named there."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

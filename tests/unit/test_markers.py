@@ -1,7 +1,5 @@
 """CI runs a part of the suite with every extra and the real data: no test that needs them may lack its marker."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The field `build` of a record: a function, or the name of what is imported when it is called."""
 
-from __future__ import annotations
-
 import dataclasses
 import sys
 

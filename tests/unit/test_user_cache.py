@@ -1,7 +1,5 @@
 """The user's cache folder is where the system has it, or where XDG_CACHE_HOME says."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.scoring.measures.names import Average
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+Floats: TypeAlias = NDArray[np.float64]
 
 
 class Block(NamedTuple):
@@ -42,8 +40,7 @@ def levels(block: Block) -> Floats:
 
 def pseudo_values(block: Block) -> Floats:
     """float64[Q, S]: values whose mean is `levels` / scale. For a ratio of sums R = sum(n) / sum(d), they are
-    R + (n - R d) / mean(d), whose variance is that of the ratio to first order (Cochran 1977, equation
-    6.13)."""
+    R + (n - R d) / mean(d), whose variance is the ratio's to first order (Cochran 1977, equation 6.13)."""
     if block.average != "ratio":
         return values(block)
     whole = block.whole.mean(axis=0)

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.compare.stats import signs
+from harness.compare.stats.block import Floats
 from harness.compare.stats.signs import Prepared
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from harness.compare.stats.block import Floats
-    from harness.types import Ints
+from harness.types import Ints
 
 CELLS = 1 << 22  # how many statistics one chunk holds
 TIES = 1e-7  # sums that differ by less, relatively, differ by the rounding of thirds and the like alone
 
 
 class Group(NamedTuple):
-    """Blocks over the same queries. The pairs of a group are the pairs of its blocks, one block after the
-    other."""
+    """Blocks over the same queries. The pairs of a group are the pairs of its blocks, block after block."""
 
     blocks: tuple[Prepared, ...]
     seed: int

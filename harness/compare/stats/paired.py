@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from harness.compare.stats.block import Floats
-    from harness.types import Ints
+from harness.compare.stats.block import Floats
+from harness.types import Ints
 
 SAME = 1e-9  # a smaller difference is rounding, so the query is a tie
 DECIMALS = 12  # differences are rounded to these before ranking, so that equal ones stay tied
@@ -51,9 +50,8 @@ def wilcoxon(differences: Floats) -> Test:
 
 
 def effect(differences: Floats) -> float:
-    """Hedges' g of paired differences: d_z = mean / deviation (Cohen 1988), times the exact correction for
-    few queries (Hedges 1981, equation 6e). 0 if no query differs, infinite if all differ by the same
-    amount."""
+    """Hedges' g of paired differences: d_z = mean / deviation (Cohen 1988), times the correction for few
+    queries (Hedges 1981, equation 6e). 0 if no query differs, infinite if all differ by the same amount."""
     mean, deviation = _moments(differences)
     if deviation == 0:
         return 0.0 if mean == 0 else math.copysign(math.inf, mean)
@@ -112,8 +110,7 @@ def detectable_shift(queries: int, alpha: float, power: float) -> float:
 
 
 def _moments(differences: Floats) -> tuple[float, float]:
-    """The mean and the deviation (n - 1) of the differences. The deviation is 0 if all differences are equal
-    up to rounding."""
+    """The mean and the deviation (n - 1) of the differences. It is 0 if they are equal up to rounding."""
     mean = float(differences.mean())
     deviation = float(differences.std(ddof=1)) if len(differences) > 1 else 0.0
     if deviation <= 1e-14 * abs(mean):

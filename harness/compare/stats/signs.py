@@ -16,16 +16,13 @@ every machine computes the same bits.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from harness.compare.stats.block import Block, ratio, values
+from harness.compare.stats.block import Block, Floats, ratio, values
 from harness.scoring.bootstrap import exact
-
-if TYPE_CHECKING:
-    from harness.compare.stats.block import Floats
-    from harness.types import Ints
+from harness.types import Ints
 
 DRAWS = 1 << 20  # how many signs one chunk holds, so that they stay in a core's cache
 
@@ -58,9 +55,8 @@ def prepare(block: Block, pairs: Pairs) -> Prepared:
 
 
 def _scale(part: Floats, whole: Floats | None, first: int, second: int) -> float:
-    """One divided by the root of the sum of squared differences; 0 if no query differs. For a ratio of sums,
-    the differences are those of n - R d, with the common ratio R of the pair, divided by the mean
-    denominator."""
+    """1 / the root of the sum of squared differences; 0 if no query differs. For a ratio of sums, the
+    differences are those of n - R d, with the common ratio R of the pair, divided by the mean denominator."""
     difference, base = part[:, first] - part[:, second], 1.0
     if whole is not None:
         base = float(whole[:, first].sum() + whole[:, second].sum()) / 2

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ir_measures
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.errors import HarnessError
 from harness.problems import unknown
 from harness.scoring.measures.names import Metric, Slot, meant
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from harness.types import Ints
+from harness.types import Ints
 
 
 def family_of(name: str, text: str, known: Iterable[str]) -> tuple[str, dict[str, Slot], str, dict[str, Any]]:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.collection.judgements import Judged
 from harness.scoring.measures.names import FILL, UNJUDGED
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from harness.types import Ints
+from harness.types import Ints
 
 CELLS = 1 << 17  # cells of one block of rows, so that the block's keys stay in a core's cache
 MIXER = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / the golden ratio: spreads keys (Knuth, volume 3, 6.4)
@@ -37,22 +34,19 @@ def relevant(ideal: Ideal, rel: int) -> NDArray[np.float64]:
 
 
 def per_row(rows: Ints, queries: int, weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-    """The sum of the weights of each row: float64[Q]. Weights are 1 if not given, and are added in the order
-    given, as in a loop."""
+    """The sum of the weights of each row: float64[Q]. Weights are 1 if not given, and are added in order."""
     return np.bincount(rows, weights, queries).astype(np.float64)
 
 
 def places(rows: Ints) -> Ints:
-    """For each value of `rows`, the number of equal values before it: int64[n]. `rows` are ascending and at
-    least 0."""
+    """For each value of `rows`, the number of equal values before it: int64[n]. `rows` ascend from 0."""
     counts = np.bincount(rows)
     return np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
 def of_documents(judged: Judged, document_of: NDArray[np.int32], documents: int) -> Judged:
     """The judgements of documents, from those of passages. A document's grade is the highest grade of its
-    passages. A passage that the corpus lacks counts as a document of its own, because its document is not
-    known."""
+    passages. A passage that the corpus lacks counts as a document of its own, as its own is not known."""
     size = len(document_of)
     missing = judged.passage >= size
     known = np.where(missing, 0, judged.passage)
@@ -66,8 +60,7 @@ def of_documents(judged: Judged, document_of: NDArray[np.int32], documents: int)
 
 def look_up(ranked: Ints, row: Ints, passage: Ints, grade: NDArray[np.int32]) -> NDArray[np.int32]:
     """The grade of each ranked passage (int32[Q, k]), from judgements of pairs of a row and a passage. Most
-    ranked passages are not judged. A small table of hashes rules most of these out, and only the rest is
-    searched for."""
+    ranked passages are not judged. A small table of hashes rules out most; the rest is searched."""
     grades = np.full(ranked.shape, UNJUDGED, np.int32)
     rows, width = ranked.shape
     if ranked.size == 0:

@@ -9,21 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.scoring.measures.grades import Ideal, per_row, places, relevant
 from harness.scoring.measures.names import FILL, Metric
+from harness.types import Ints
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from harness.types import Ints
-
-    Grades: TypeAlias = NDArray[np.int32]  # int32[Q, k]
-    Values: TypeAlias = NDArray[np.float64]  # float64[Q]
-    Kernel: TypeAlias = Callable[[Grades, Ideal, int, int | None], tuple[Values, Values]]
+Grades: TypeAlias = NDArray[np.int32]  # int32[Q, k]
+Values: TypeAlias = NDArray[np.float64]  # float64[Q]
+Kernel: TypeAlias = Callable[[Grades, Ideal, int, int | None], tuple[Values, Values]]
 
 
 def reciprocal_rank(grades: Grades, ideal: Ideal, rel: int, cutoff: int | None) -> tuple[Values, Values]:
@@ -58,8 +55,7 @@ def r_precision(grades: Grades, ideal: Ideal, rel: int, cutoff: int | None) -> t
 
 
 def average_precision(grades: Grades, ideal: Ideal, rel: int, cutoff: int | None) -> tuple[Values, Values]:
-    """AP: the sum of the precisions at each relevant passage within the cut-off / the number of all relevant
-    passages."""
+    """AP: the sum of the precisions at each relevant passage within the cut-off / all relevant passages."""
     row, rank = _true_cells(grades[:, :cutoff] >= rel)
     total = per_row(row, len(grades), (places(row) + 1) / (rank + 1))
     return _share(total, relevant(ideal, rel)), np.ones(len(grades))

@@ -201,8 +201,7 @@ def _check(text: str, arguments: Mapping[str, Any], slots: Mapping[str, Slot], a
 
 
 def _name(family: str, arguments: Mapping[str, Any], at_name: str) -> str:
-    """The canonical name of a measure, as ir-measures writes it. The parameters are in the order in which the
-    measure declares them."""
+    """The canonical name of a measure, as ir-measures writes it. Parameters are in their declared order."""
     inside = ",".join(f"{name}={_shown(value)}" for name, value in arguments.items() if name != at_name)
     at = f"@{arguments[at_name]}" if at_name in arguments else ""
     return family + (f"({inside})" if inside else "") + at

@@ -42,14 +42,10 @@ def opened(folder: Path | None) -> Store:
 
 
 def made(path: Path, name: str, store: Store) -> MadeDataset:
-    """The dataset of the suite at `path`. Steps that are not in the store yet are executed, as a run would
-    do."""
+    """The dataset of the suite at `path`. Steps that the store lacks are executed, as by a run."""
     records = catalogue.load()
     whole = suite.load(path, records)
     [spec] = of_suite(whole, name)
     collection, steps = plan.dataset(spec, records, store.digests.of, whole)
-    reporter = progress.reporter(sys.stderr)
-    try:
+    with progress.reporter(sys.stderr) as reporter:
         return MadeDataset(collection, steps, open_dataset.made_parts(collection, steps, store, reporter))
-    finally:
-        reporter.close()

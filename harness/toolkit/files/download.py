@@ -101,8 +101,7 @@ def _continued(url: str, part: Path) -> Received:
 
 @contextmanager
 def _opened(url: str, start: int) -> Iterator[tuple[Any, list[Message]]]:
-    """The response, and the headers of the redirects before it: the hub states a file's digest before it
-    redirects."""
+    """The response, and the headers of the redirects before it: the hub states digests before."""
     if not url.startswith(("https://", "http://")):
         raise HarnessError(f"{url}: only https and http are downloaded; name another address")
     hops: list[Message] = []
@@ -123,8 +122,7 @@ def _opened(url: str, start: int) -> Iterator[tuple[Any, list[Message]]]:
 
 
 def _content_range(headers: Message) -> tuple[int | None, int | None]:
-    """The offset of the first byte of the response, and the size of the whole file; each None if it is not
-    stated."""
+    """The offset of the first byte of the response, and the size of the whole file; None if not stated."""
     match = _TOTAL.fullmatch(headers.get("Content-Range", ""))
     if not match:
         return None, None

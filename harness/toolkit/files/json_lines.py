@@ -25,8 +25,7 @@ _KINDS = {
 
 
 class Keys(NamedTuple):
-    """The keys that a line should hold and the types of their values, from which error messages are
-    worded."""
+    """The keys that a line should hold and the types of their values, for error messages."""
 
     required: tuple[str, ...]
     kinds: Mapping[str, tuple[str, ...]]  # key -> names of the Python types that its value may have
@@ -34,8 +33,7 @@ class Keys(NamedTuple):
 
 class Records(Generic[S]):
     """The lines of a file as structs. `types` are alternatives: the first type is used as long as every line
-    fits it, then the next, up to the last. The first may forbid unknown keys, which is quicker than looking
-    for them."""
+    fits it, then the next, up to the last. The first may forbid unknown keys, which is quick."""
 
     def __init__(self, path: Path, types: Sequence[type[S]], keys: Keys) -> None:
         self.path = path

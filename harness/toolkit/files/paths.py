@@ -14,8 +14,7 @@ def there(path: Path) -> Path:
 
 
 def first_there(paths: Sequence[Path]) -> Path:
-    """The path of the first of these files that exists, uncompressed or compressed; the first of `paths` if
-    none exists."""
+    """The path of the first of these files that exists, compressed or not; the first if none exists."""
     for path in paths:
         for suffix in ("", *_COMPRESSED):
             candidate = path.with_name(path.name + suffix)

@@ -26,8 +26,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 def refuse(path: Path, line: int, what: str) -> NoReturn:
-    """Raises Fault at a line of a file. `what` says what is wrong and, after a semicolon, what to
-    do."""
+    """Raises Fault at a line of a file. `what` is the fault and, after a semicolon, what to do."""
     raise Fault(path, line, what)
 
 
@@ -78,8 +77,7 @@ def lines_of(first: int, chunk: Chunk) -> Iterator[tuple[int, bytes]]:
 
 
 def every_line_of(first: int, chunk: Chunk) -> Iterator[tuple[int, bytes]]:
-    """Yields every line of a chunk with its number, blank lines included: in some files line numbers have a
-    meaning."""
+    """Yields every line of a chunk with its number, also blank ones: line numbers may have a meaning."""
     pieces = bytes(chunk).split(b"\n")
     if not pieces[-1]:  # the empty piece after the last line's end
         pieces.pop()
@@ -95,8 +93,7 @@ def text_of(path: Path, number: int, line: bytes) -> str:
 
 
 def pieces(path: Path) -> Iterator[bytes]:
-    """Yields the decompressed file in pieces that may break within a line, for files that are one long
-    line."""
+    """Yields the decompressed file in pieces, even of a line, for files that are one long line."""
     line = 1
     try:
         for piece in _contents(path, _read, lambda inflated: inflated):
@@ -129,12 +126,9 @@ def _whole_lines(path: Path) -> Iterator[Chunk]:
 
 
 def _contents(
-    path: Path,
-    plain: Callable[[FileIO], Iterator[S]],
-    packed: Callable[[Iterator[bytes]], Iterator[S]],
+    path: Path, plain: Callable[[FileIO], Iterator[S]], packed: Callable[[Iterator[bytes]], Iterator[S]]
 ) -> Iterator[S]:
-    """The contents of a file: read by `plain` if it is not compressed; otherwise decompressed and passed
-    through `packed`."""
+    """The contents of a file: read by `plain`, or decompressed and passed through `packed`."""
     with opened(path) as file:
         head = file.read(len(_ZSTD))
         file.seek(0)
@@ -157,8 +151,7 @@ def _check_kind(path: Path, head: bytes, magic: bytes, kind: str) -> None:
 
 
 def _plain(file: FileIO) -> Iterator[memoryview]:
-    """Yields chunks of whole lines. The bytes after the last line end of a read are read again, not
-    copied."""
+    """Yields chunks of whole lines. Bytes after the last line end are read again, not copied."""
     size = _CHUNK
     while data := file.read(size):
         end = data.rfind(b"\n") + 1

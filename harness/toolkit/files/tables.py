@@ -47,6 +47,7 @@ class Column(NamedTuple):
     required: bool = True  # if False, the column may be missing, and null in any row
     also: tuple[str, ...] = ()  # other names of the column in some files
     prose: bool = False  # a text to be read, not an id: a Parquet file may hold no whole numbers there
+    joined: str | None = None  # a list of texts is read too, joined by this; null and no text are the same
 
 
 class Part(NamedTuple):
@@ -54,12 +55,12 @@ class Part(NamedTuple):
     batch: pa.RecordBatch
 
 
-def parts(path: Path, columns: Sequence[Column]) -> Iterator[Part]:
+def parts(path: Path, columns: Sequence[Column], header: bool = True) -> Iterator[Part]:
     """Yields all rows of a file, some at a time, as batches of `columns` in that order and under these names.
-    A file without rows is refused."""
+    A file without rows is refused. Without `header`, a TSV file has just these columns, in their order."""
     read = {".parquet": _parquet, ".tsv": _tsv, ".csv": _csv}.get(bare(path).suffix, _json_lines)
     some = False
-    for part in read(path, columns):
+    for part in read(path, columns) if header or read is not _tsv else _tsv(path, columns, headed=False):
         some = some or part.batch.num_rows > 0
         yield part
     if not some:
@@ -89,12 +90,12 @@ def _parquet(path: Path, columns: Sequence[Column]) -> Iterator[Part]:
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise  # an error of the system, not of the data
-            what = (
-                "this is not a whole Parquet file"
-                if row == 1
-                else "the data is damaged, at or after this row"
+            damaged = "the data is damaged, at or after this row"
+            refuse(
+                path,
+                row,
+                f"{'this is not a whole Parquet file' if row == 1 else damaged}; copy the file again",
             )
-            refuse(path, row, f"{what}; copy the file again")
 
 
 def _cast(path: Path, row: int, batch: pa.RecordBatch, columns: Sequence[Column]) -> pa.RecordBatch:
@@ -108,6 +109,10 @@ def _cast(path: Path, row: int, batch: pa.RecordBatch, columns: Sequence[Column]
             what = f"the column '{column.name}' holds values of the type {array.type}"
             refuse(path, row, f"{what}; write {_WORDS[column.type]}")
         try:
+            if column.joined is not None:
+                array = pa.array(
+                    [_one_text(value, column.joined) for value in array.to_pylist()], pa.string()
+                )
             arrays.append(array.cast(column.type))
             arrays[-1].validate(full=True)  # Parquet does not check that its texts are UTF-8
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -128,7 +133,7 @@ def _holds(given: pa.DataType, column: Column) -> bool:
         return _holds(given.value_type, column)
     if column.type == pa.int32():
         return not pa.types.is_boolean(given)
-    if column.type == _TEXTS and pa.types.is_list(given):
+    if (column.type == _TEXTS or column.joined is not None) and pa.types.is_list(given):
         return _holds(given.value_type, column._replace(type=pa.string()))
     if column.type != pa.string():
         return True
@@ -141,36 +146,45 @@ def _json_lines(path: Path, columns: Sequence[Column]) -> Iterator[Part]:
     needed: list[Any] = []
     others: list[Any] = []
     for place, column in enumerate(wanted):  # fields are numbered: a key such as query-id is no Python name
-        kind = _PYTHON[column.type]
+        kind = _PYTHON[column.type] if column.joined is None else str | list[str] | None
         if column.required:
             needed.append((f"_{place}", kind, msgspec.field(name=column.name)))
         else:
             others.append((f"_{place}", kind | None, msgspec.field(name=column.name, default=None)))
     row_type = msgspec.defstruct("Row", [*needed, *others], gc=False)
     kinds = {
-        column.name: (*_KINDS[column.type], *(() if column.required else ("NoneType",))) for column in wanted
+        column.name: (
+            *_KINDS[column.type],
+            *(() if column.joined is None else ("list", "NoneType")),
+            *(() if column.required else ("NoneType",)),
+        )
+        for column in wanted
     }
     required = tuple(column.name for column in wanted if column.required)
     records: Records[Any] = Records(path, (row_type,), Keys(required, kinds))
     for numbers, rows in records.with_lines():
         try:
             arrays = [
-                _whole([getattr(row, f"_{place}") for row in rows], column.type)
+                _values([getattr(row, f"_{place}") for row in rows], column)
                 for place, column in enumerate(columns)
             ]
         except (pa.ArrowInvalid, OverflowError):
-            refuse(
-                path,
-                numbers[0],
-                "at or after this line a number is not whole or has more than 32 bits; mend it",
-            )
+            what = "at or after this line a number is not whole or has more than 32 bits; mend it"
+            refuse(path, numbers[0], what)
         yield Part(numbers, pa.RecordBatch.from_arrays(arrays, schema=_schema(columns)))
 
 
-def _whole(values: list[Any], type: pa.DataType) -> pa.Array:
+def _values(values: list[Any], column: Column) -> pa.Array:
     """The values as an array. Whole numbers are cast, because the cast refuses 1.5, while `pa.array` with a
     type would cut it to 1."""
-    return pa.array(values).cast(type) if type == pa.int32() else pa.array(values, type)
+    if column.joined is not None:
+        values = [_one_text(value, column.joined) for value in values]
+    return pa.array(values).cast(column.type) if column.type == pa.int32() else pa.array(values, column.type)
+
+
+def _one_text(value: str | list[str] | None, between: str) -> str:
+    parts = [value] if isinstance(value, str) else value or ()
+    return between.join(part.strip() for part in parts if part.strip())
 
 
 def _keys_of_first(path: Path, columns: Sequence[Column]) -> Sequence[str]:
@@ -184,9 +198,10 @@ def _keys_of_first(path: Path, columns: Sequence[Column]) -> Sequence[str]:
     return list(first) if isinstance(first, dict) else ()
 
 
-def _tsv(path: Path, columns: Sequence[Column]) -> Iterator[Part]:
+def _tsv(path: Path, columns: Sequence[Column], headed: bool = True) -> Iterator[Part]:
     """Reads a TSV file: a header names the columns, and cells are never quoted."""
-    header: list[str] = []
+    header = [] if headed else [column.name for column in columns]
+    places: list[int | None] = list(range(len(header)))
     for first, chunk in chunks(path):
         numbers: list[int] = []
         rows: list[list[Any]] = []
@@ -202,11 +217,7 @@ def _tsv(path: Path, columns: Sequence[Column]) -> Iterator[Part]:
             numbers.append(number)
             rows.append([_cell(path, number, cells, *pair) for pair in zip(columns, places, strict=True)])
         if rows:
-            arrays = [
-                pa.array(values, column.type)
-                for column, values in zip(columns, zip(*rows, strict=True), strict=True)
-            ]
-            yield Part(numbers, pa.RecordBatch.from_arrays(arrays, schema=_schema(columns)))
+            yield _part(numbers, rows, columns)
 
 
 def _csv(path: Path, columns: Sequence[Column]) -> Iterator[Part]:
@@ -298,12 +309,10 @@ def _cell(path: Path, line: int, cells: Sequence[str], column: Column, place: in
         return None
     if column.type != pa.int32():
         return cells[place]
-    if not _WHOLE.fullmatch(cells[place]) or not -(2**31) <= int(cells[place]) < 2**31:
-        shown = cells[place][:40]
-        refuse(
-            path, line, f"'{column.name}' must be a whole number of 32 bits, got '{shown}'; correct the line"
-        )
-    return int(cells[place])
+    if not _WHOLE.fullmatch(cell := cells[place]) or not -(2**31) <= int(cell) < 2**31:
+        what = f"'{column.name}' must be a whole number of 32 bits, got '{cell[:40]}'"
+        refuse(path, line, f"{what}; correct the line")
+    return int(cell)
 
 
 def _as_named(column: Column, names: Sequence[str]) -> Column:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.errors import HarnessError
 from harness.store import disk
-
-if TYPE_CHECKING:
-    from harness.types import JSON
+from harness.types import JSON
 
 HEADER = "index.json"
 _EMPTY = 128  # the size in bytes of an .npy file of an empty array, which cannot be mapped

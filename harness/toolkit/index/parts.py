@@ -12,8 +12,7 @@ from harness.types import IndexPart
 
 def gather(parts: Sequence[IndexPart], folder: Path, below: str = "") -> None:
     """Links the files of all parts into `folder`, at the paths that they have within their parts. With
-    `below`, only the files under that subfolder are linked. Of files with the same path, the last one
-    stays."""
+    `below`, only the files under that subfolder are linked. Of equal paths, the last one stays."""
     for part in parts:
         for path in sorted((part.folder / below).rglob("*")):
             name = path.relative_to(part.folder)

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from harness.types import Hits, Unit
-
-if TYPE_CHECKING:
-    from harness.types import Floats, Ints
+from harness.types import Floats, Hits, Ints, Unit
 
 
 def rows_of(positions: Ints, known: Ints) -> Ints:

@@ -12,16 +12,23 @@ MODULES = {
     "torch": ("torch", "transformers", "safetensors"),
     "openvino": ("openvino", "torch", "transformers"),
     "onnx": ("onnxruntime",),
+    "numpy": ("safetensors",),
     "faiss": ("faiss",),
 }
-_EXTRAS = {"torch": "dense", "openvino": "dense,openvino", "onnx": "onnx", "faiss": "faiss"}
+_EXTRAS = {
+    "torch": "dense",
+    "openvino": "dense,openvino",
+    "onnx": "onnx",
+    "numpy": "static",
+    "faiss": "faiss",
+}
 
 
-def backend(setting: str, exported: bool, weights: bool) -> str:
+def backend(setting: str, exported: bool, weights: bool, static: bool = False) -> str:
     """The backend that was asked for. For `auto`: torch, or ONNX Runtime if the model's folder has nothing
-    but an exported model."""
+    but an exported model, or numpy for static embeddings."""
     if setting == "auto":
-        return "onnx" if exported and not weights else "torch"
+        return "numpy" if static else "onnx" if exported and not weights else "torch"
     return setting
 
 
@@ -40,6 +47,10 @@ def dtype(setting: str, device: str, backend: str) -> str:
         )
     if backend != "onnx" and setting == "stored":
         raise HarnessError(f"dtype: stored is for ONNX files; {backend} computes in fp32, bf16 or fp16")
+    if backend == "numpy":
+        if setting not in ("auto", "fp32"):
+            raise HarnessError(f"dtype: numpy computes in fp32, not in {setting}; leave it out")
+        return "fp32"
     return "stored" if backend == "onnx" else hardware.dtype(setting, device)
 
 

@@ -121,22 +121,23 @@ def load(
     must be the same, except that the file may lack names that match `spare` and have names that match
     `surplus`. `code_revision` is the commit of the code, if the folder takes its code from another model of
     the hub."""
-    if prefixes.is_prefix(folder):
+    if (prefixed := prefixes.is_prefix(folder)) or adapters.is_adapter(folder):
         inner = load(backbones.network(folder), kind, dtype, spare=spare, surplus=surplus, **options)
-        prefixes.install(inner, prefixes.read(folder))
-        return inner
-    if adapters.is_adapter(folder):
-        inner = load(backbones.network(folder), kind, dtype, spare=spare, surplus=surplus, **options)
-        adapters.merge(inner, folder)
+        if prefixed:
+            prefixes.install(inner, prefixes.read(folder))
+        else:
+            adapters.merge(inner, folder)
         return inner
     if trust_remote_code and code_revision is None:
         _refuse_foreign_code(folder)
     auto = _network(folder, kind)
     if code_revision is not None:  # only auto classes take this option
         options["code_revision"] = code_revision
+    settings = model_folder.read(folder / "config.json") or {}
     if (unstated := model_folder.unstated_type(folder)) is not None:
-        settings = model_folder.read(folder / "config.json")
         options["config"] = transformers.AutoConfig.for_model(unstated, **settings)
+    elif not trust_remote_code and (translated := model_folder.translated(settings)) is not None:
+        options["config"] = transformers.AutoConfig.for_model("nomic_bert", **translated)
     with quiet(), _readable(folder) as readable:
         try:
             model, report = auto.from_pretrained(

@@ -39,11 +39,13 @@ class FolderSettings(NamedTuple):
     code: tuple[str, ...] = ()  # the hub's models whose code this model uses
     exported: tuple[str, ...] = ()  # the ONNX files, the preferred one first
     weights: bool = False  # the folder has weights that torch reads
+    static: bool = False  # a table with a vector for each token
 
 
 def read(folder: Path) -> FolderSettings:
     at = model_folder.network(folder)
     config = model_folder.read(at / "config.json") or {}
+    config |= model_folder.translated(config) or {}
     positions = model_folder.positions(config)
     described = FolderSettings(
         positions=positions,
@@ -54,7 +56,18 @@ def read(folder: Path) -> FolderSettings:
         exported=model_folder.exported(folder),
         weights=weight_files.first({path.name for path in at.glob("*")}) is not None,
     )
-    if original(at) is not None:
+    if model_folder.is_static(folder):
+        # model2vec reads 512 tokens unless its config.json says otherwise; a StaticEmbedding reads all
+        most = config.get("max_length", 512) if config.get("model_type") == "model2vec" else None
+        described = described._replace(
+            static=True,
+            pooling="mean",
+            normalise=bool(config.get("normalize")),
+            similarity="cosine",
+            length=most or model_folder.UNLIMITED,
+            dimension=config.get("hidden_dim"),
+        )
+    elif original(at) is not None:
         described = described._replace(pooling="cls", similarity="dot", normalise=False)
     return _sentence_transformer(folder, described) if (folder / "modules.json").is_file() else described
 
@@ -90,7 +103,7 @@ def layers(folder: Path) -> list[Layer]:
     path = folder / "modules.json"
     if not path.is_file():
         return []
-    known = {"Transformer", "Pooling", "Dropout", "Dense", "LayerNorm", "Normalize"}
+    known = {"Transformer", "Pooling", "Dropout", "Dense", "LayerNorm", "Normalize", "StaticEmbedding"}
     modules: list[Layer] = []
     for module in model_folder.read(path):
         kind = str(module["type"]).rpartition(".")[2]
@@ -115,8 +128,8 @@ def _sentence_transformer(folder: Path, described: FolderSettings) -> FolderSett
     passages = [prompts[name] for name in ("document", "passage", "corpus") if name in prompts]
     widths = [layer.settings["out_features"] for layer in layers(folder) if "out_features" in layer.settings]
     return described._replace(
-        pooling=_pooling(folder),
-        normalise=any(layer.kind == "Normalize" for layer in layers(folder)),
+        pooling=_pooling(folder) or described.pooling,
+        normalise=bool(described.normalise) or any(layer.kind == "Normalize" for layer in layers(folder)),
         dimension=[described.dimension, *widths][-1],
         similarity=_similarity(settings.get("similarity_fn_name") or "cosine", folder),
         query_prompt=prompts.get("query", usual),

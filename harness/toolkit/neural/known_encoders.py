@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +24,8 @@ class Known(NamedTuple):
     query_prompt: str = ""
     passage_prompt: str = ""
     titles: str = "none"  # how the model reads a passage's title
+    static: bool = False  # a table with a vector for each token
+    dimensions: Sequence[int] = ()  # the lengths that its authors trained vectors to be cut to
 
 
 MODELS = tuple(Known(**each) for each in json.loads(Path(__file__).with_suffix(".json").read_bytes()))

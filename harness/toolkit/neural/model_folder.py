@@ -15,7 +15,14 @@ from harness.toolkit.neural import weight_files
 EXPORTS = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
 # Model types whose positions begin after the padding's id.
 _AFTER_PADDING = ("roberta", "xlm-roberta", "camembert", "mpnet")
-_UNLIMITED = 1 << 20  # a tokenizer without a limit writes a larger number
+# NomicBert's settings: the names of its authors -> those of transformers
+NOMIC = {
+    "n_embd": "hidden_size", "n_head": "num_attention_heads", "n_layer": "num_hidden_layers",
+    "n_inner": "intermediate_size", "n_positions": "max_position_embeddings",
+    "layer_norm_epsilon": "layer_norm_eps", "rotary_emb_base": "rope_theta", "vocab_size": "vocab_size",
+    "type_vocab_size": "type_vocab_size",
+}  # fmt: skip
+UNLIMITED = 1 << 20  # a tokenizer without a limit writes a larger number
 
 
 def read(path: Path) -> Any:
@@ -42,7 +49,14 @@ def weighted(folder: Path) -> tuple[str, ...]:
 
 
 def _network(folder: Path) -> str:
-    return next((at for at, kind in _modules(folder) if kind == "Transformer"), "")
+    return next((at for at, kind in _modules(folder) if kind in ("Transformer", "StaticEmbedding")), "")
+
+
+def is_static(folder: Path) -> bool:
+    """Whether the model is a table with a vector for each token: model2vec's, or a StaticEmbedding."""
+    config = read(folder / "config.json") or {}
+    stated = config.get("model_type") == "model2vec"
+    return stated or any(kind == "StaticEmbedding" for _, kind in _modules(folder))
 
 
 def _modules(folder: Path) -> list[tuple[str, str]]:
@@ -91,7 +105,15 @@ def refuse_beyond(name: str, length: int | str, places: int | None) -> None:
 def length(folder: Path, most: int | None) -> int | None:
     """The smaller of `most` and the largest number of tokens that the folder's tokenizer allows a text."""
     limit = (read(folder / "tokenizer_config.json") or {}).get("model_max_length")
-    return limit if isinstance(limit, int) and limit < (most or _UNLIMITED) else most
+    return limit if isinstance(limit, int) and limit < (most or UNLIMITED) else most
+
+
+def translated(config: Mapping[str, Any]) -> dict[str, Any] | None:
+    """NomicBert's settings by transformers' names, from those that the code of its authors has; None for
+    other settings."""
+    if config.get("model_type") != "nomic_bert" or "n_embd" not in config:
+        return None
+    return {NOMIC[name]: value for name, value in config.items() if name in NOMIC}
 
 
 def unstated_type(folder: Path) -> str | None:
@@ -122,8 +144,8 @@ def is_jina_bert(config: Mapping[str, Any]) -> bool:
 
 def own_code(config: Mapping[str, Any], kind: str = "AutoModel") -> bool:
     """Whether the model runs only with the code that comes with it. That code is not needed if transformers
-    knows the model's type, except for BERT with ALiBi, whose type is plain BERT. JinaBERT's is not needed
-    either."""
+    knows the model's type, unless it gives the network of this type other positions: BERT ALiBi's, XLM-R
+    rotary ones (Jina v3), NomicBert scaled ones. JinaBERT's is not needed either."""
     if kind == "AutoModel" and is_jina_bert(config):
         return False
     if kind not in config.get("auto_map", {}):
@@ -133,4 +155,5 @@ def own_code(config: Mapping[str, Any], kind: str = "AutoModel") -> bool:
     native = (
         spec is not None and spec.origin is not None and (Path(spec.origin).parent / "models" / name).is_dir()
     )
-    return not (name and native) or config.get("position_embedding_type") == "alibi"
+    changed = config.get("position_embedding_type") in ("alibi", "rotary")
+    return not (name and native) or changed or bool(config.get("rotary_scaling_factor"))

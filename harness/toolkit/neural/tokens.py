@@ -30,6 +30,7 @@ class Tokens(NamedTuple):
     ids: NDArray[np.int32]  # int32[T]
     bounds: NDArray[np.int64]  # int64[n + 1]: text i has the tokens bounds[i] to bounds[i + 1] - 1
     types: NDArray[np.int32] | None = None  # int32[T]: 0 or 1, the text of a pair; None if all are 0
+    parts: NDArray[np.int32] | None = None  # int32[T]: what a token is pooled for; -1 for nothing
 
 
 class Lost(NamedTuple):
@@ -62,6 +63,8 @@ class Tokeniser(NamedTuple):
     single: Template
     pair: Template
     padding: int  # the id that fills a padded batch
+    unknown: int | None = None  # a token that is left out, after a text is cut
+    letters: int | None = None  # first, a text is cut to so many letters for each token that is read
 
 
 def load(folder: Path, trust_remote_code: bool = False, code_revision: str | None = None) -> Tokeniser:
@@ -95,13 +98,16 @@ def tokenise(
     room = length - template.added
     if room < 1:
         raise HarnessError(f"length: {length} tokens leave no room for the text; raise 'length'")
-    firsts = [
-        encoding.ids for encoding in tokeniser.backend.encode_batch_fast(texts, add_special_tokens=False)
-    ]
-    others: list[list[int]] = [[]] * len(firsts)
-    if seconds is not None:
-        encoded = tokeniser.backend.encode_batch_fast(seconds, add_special_tokens=False)
-        others = [encoding.ids for encoding in encoded]
+    most = None if tokeniser.letters is None else length * tokeniser.letters
+
+    def ids_of(texts: Sequence[str]) -> list[list[int]]:
+        encoded = tokeniser.backend.encode_batch_fast(
+            [text[:most] for text in texts], add_special_tokens=False
+        )
+        return [encoding.ids for encoding in encoded]
+
+    firsts = ids_of(texts)
+    others: list[list[int]] = [[]] * len(firsts) if seconds is None else ids_of(seconds)
     ids: list[int] = []
     types: list[int] = []
     bounds = np.zeros(len(firsts) + 1, np.int64)
@@ -113,7 +119,10 @@ def tokenise(
             a, b = longest_first(len(first), len(second), room)
             first, second = first[:a], second[:b]
         lost = whole - len(first) - len(second)
-        texts_cut, tokens_lost = texts_cut + (lost > 0), tokens_lost + lost
+        texts_cut += lost > 0 or (most is not None and len(texts[i]) > most)
+        tokens_lost += lost
+        if (unknown := tokeniser.unknown) is not None:
+            first, second = ([token for token in part if token != unknown] for part in (first, second))
         ids += (*template.before, *first, *template.between, *second, *template.after)
         bounds[i + 1] = len(ids)
         if any(template.types):
@@ -140,7 +149,8 @@ def select(tokens: Tokens, rows: NDArray[np.int64]) -> Tokens:
     bounds = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
     # token t of the selection is at t + (start of its text in `tokens` - start of that text in the selection)
     places = np.arange(bounds[-1]) + np.repeat(tokens.bounds[rows] - bounds[:-1], lengths)
-    return Tokens(tokens.ids[places], bounds, None if tokens.types is None else tokens.types[places])
+    marks = [None if values is None else values[places] for values in (tokens.types, tokens.parts)]
+    return Tokens(tokens.ids[places], bounds, *marks)
 
 
 def joined(parts: Sequence[Tokens]) -> Tokens:
@@ -149,8 +159,12 @@ def joined(parts: Sequence[Tokens]) -> Tokens:
     pairs = zip(parts, offsets, strict=False)
     bounds = np.concatenate([np.zeros(1, np.int64), *(part.bounds[1:] + offset for part, offset in pairs)])
     types = [part.types for part in parts if part.types is not None]
+    marks = [part.parts for part in parts if part.parts is not None]
     return Tokens(
-        np.concatenate([part.ids for part in parts]), bounds, np.concatenate(types) if types else None
+        np.concatenate([part.ids for part in parts]),
+        bounds,
+        np.concatenate(types) if types else None,
+        np.concatenate(marks) if marks else None,
     )
 
 

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.toolkit.neural import hardware
+from harness.toolkit.neural.encoding.int8 import Scaled
 from harness.toolkit.search import exact_kernels as kernels
 from harness.toolkit.search import exact_scan
 from harness.toolkit.search.topk import NOTHING
@@ -24,6 +25,7 @@ from harness.toolkit.search.topk import NOTHING
 if TYPE_CHECKING:
     from harness.types import Floats, Ints
 
+Result = TypeVar("Result")
 QUERIES = 4096  # queries searched in one pass over the vectors
 _FEW = 8  # up to this many queries, scoring every pair is quicker than estimating first
 CELLS = 1 << 22  # numbers in one block of vectors (16 MB), which stays in the last-level cache
@@ -91,7 +93,7 @@ def score(queries: Floats, vectors: NDArray[Any], places: Ints, *, threads: int 
             rows, columns = _plain(vectors[places[q, known]]), np.where(known, np.cumsum(known) - 1, -1)
             kernels.score_places(queries[q : q + 1], rows, columns[None], scores[q : q + 1], 0, 1)
 
-    _spread(len(queries), threads, work)
+    spread(len(queries), threads, work)
     return scores
 
 
@@ -99,16 +101,20 @@ def _directly(queries: Floats, vectors: NDArray[Any], k: int, threads: int) -> N
     """uint64[Q, k]: the keys of the k best, found by scoring every pair. Each thread takes some of the
     vectors."""
     rows = _rows(vectors)
+    rounded = exact_scan.rounded(queries) if isinstance(vectors, Scaled) else None
     parts: list[Best] = []
 
     def work(a: int, z: int) -> None:
         best = _nothing(len(queries), k)
         parts.append(best)
+        if isinstance(vectors, Scaled) and rounded is not None:
+            kernels.compare_whole(queries, *rounded, *vectors.part(a, z), a, *best)
+            return
         for start in range(a, z, rows):
             block = _plain(vectors[start : min(start + rows, z)])
             kernels.compare(queries, block, start, k, best.keys, best.sizes, best.floors)
 
-    _spread(len(vectors), threads, work, each=1)
+    spread(len(vectors), threads, work, each=1)
     keys = np.concatenate([_cleared(best) for best in parts], axis=1)
     keys.sort(axis=1)
     return keys[:, :k]
@@ -170,13 +176,20 @@ def _rows(vectors: NDArray[Any]) -> int:
 
 def _plain(vectors: NDArray[Any]) -> Floats:
     """The vectors as float32, contiguous and read-only: loops are then compiled for one type only."""
-    plain = np.ascontiguousarray(vectors, np.float32).view(np.ndarray)
+    if vectors.dtype == np.float16:
+        plain = np.empty(vectors.shape, np.float32)
+        halves = np.ascontiguousarray(vectors).view(np.ndarray).view(np.uint16).reshape(-1)
+        halves.flags.writeable = False
+        kernels.widened(halves, plain.view(np.uint32).reshape(-1))
+    else:
+        plain = np.ascontiguousarray(vectors, np.float32).view(np.ndarray)
     plain.flags.writeable = False
     return plain
 
 
-def _spread(count: int, threads: int, work: Callable[[int, int], Any], each: int = 4) -> None:
-    """Runs `work(begin, end)` over the range 0 to `count` in equal parts, `each` parts to a thread."""
+def spread(count: int, threads: int, work: Callable[[int, int], Result], each: int = 4) -> list[Result]:
+    """Runs `work(begin, end)` over the range 0 to `count` in equal parts, `each` parts to a thread, and
+    returns the results in order."""
     edges = np.linspace(0, count, min(count, each * threads) + 1).astype(int).tolist()
     with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(work, edges[:-1], edges[1:]))
+        return list(pool.map(work, edges[:-1], edges[1:]))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Loop = TypeVar("Loop", bound=Callable[..., Any])
 _LEAP, _STEP = 512, 32  # estimates are checked in leaps; a leap with a promising estimate, in steps
 _LOW, _SHIFT, _SIGN = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint32(1 << 31)
+_SIZE, _TOP, _UP, _INFINITE = np.uint32(0x7FFF), np.uint32(0x7C00), np.uint32(13), np.uint32(0x7F800000)
 _HALF, _ROUND, _ONE = np.uint32(16), np.uint32(0x7FFF), np.uint32(1)
 
 
@@ -87,6 +88,18 @@ def widen(row: NDArray[Any], half: bool, wide: Floats) -> None:
     else:
         for i in range(len(row)):
             wide[i] = row[i]
+
+
+@loop()
+def widened(halves: NDArray[np.uint16], wide: NDArray[np.uint32]) -> None:
+    """Writes the bits of float32 numbers to `wide`, from the bits of float16 numbers. numpy does this one
+    number at a time."""
+    for i in range(len(halves)):
+        half = np.uint32(halves[i])
+        size = np.uint32((half & _SIZE) << _UP)
+        value = np.float32(size.view(np.float32) * np.float32(2.0**112)).view(np.uint32)
+        value = value | _INFINITE if half & _TOP == _TOP else value  # infinite or NaN
+        wide[i] = value | (half & np.uint32(1 << 15)) << _HALF
 
 
 @loop()
@@ -168,6 +181,38 @@ def compare(
     for i in range(len(vectors)):
         for q in range(len(queries)):
             score = dot(queries[q], vectors[i])
+            if not (score <= floors[q]):
+                key = key_of(score, base + i)
+                sizes[q], floors[q] = push(keys[q], sizes[q], key, k, floors[q])
+
+
+@loop()
+def compare_whole(
+    queries: Floats,  # float32[Q, d]
+    whole: NDArray[np.int16],  # int16[Q, d]: the queries divided by their steps and rounded
+    steps: NDArray[np.float64],  # float64[Q]
+    slack: NDArray[np.float64],  # float64[Q]: how far an estimate can be off, for a vector of scale 1
+    rows: NDArray[np.int8],  # int8[n, d]: the vectors divided by their scales
+    scales: Floats,  # float32[n]
+    base: int,
+    k: int,
+    keys: NDArray[np.uint64],  # keys, sizes and floors as in `scan`
+    sizes: Ints,
+    floors: Floats,
+) -> None:
+    """Estimates every pair in whole numbers, and scores those that can be among the k best."""
+    vector = np.empty(rows.shape[1], np.float32)
+    for i in range(len(rows)):
+        scale = scales[i]
+        for q in range(len(queries)):
+            query, row, total = whole[q], rows[i], np.int32(0)
+            for j in range(len(row)):
+                total = np.int32(total + np.int32(query[j]) * np.int32(row[j]))
+            if (total * steps[q] + slack[q]) * scale < floors[q]:
+                continue
+            for j in range(len(row)):
+                vector[j] = np.float32(row[j]) * scale
+            score = dot(queries[q], vector)
             if not (score <= floors[q]):
                 key = key_of(score, base + i)
                 sizes[q], floors[q] = push(keys[q], sizes[q], key, k, floors[q])

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     Doubles = NDArray[np.float64]
 
+_WHOLE = 2047  # the largest whole number of a query: a sum of products with int8 fits into 32 bits
 _SAFE = 1.01  # a margin, because the norms in the bounds are rounded too
 
 
@@ -159,6 +160,20 @@ class Halves:
         products = self._torch.mm(self._queries[a:z], self._block[first:last].T)
         halves: NDArray[Any] = products.view(self._torch.int16).numpy().view(np.uint16)
         return halves
+
+
+def rounded(queries: Floats) -> tuple[NDArray[np.int16], Doubles, Doubles] | None:
+    """The queries as whole numbers times a step for each, and how far the estimate of a product with a vector
+    in int8 can be off, for a vector of scale 1: |q - q'| 127 sqrt(d), with the rounding of the sums. None if
+    there are numbers for which that does not hold."""
+    steps: Doubles = np.abs(queries).max(axis=1, initial=0).astype(np.float64) / _WHOLE
+    dimension = queries.shape[1]
+    if not np.isfinite(steps).all() or dimension * _WHOLE * 127 >= 2**31:
+        return None
+    steps[steps == 0] = 1
+    whole = np.rint(queries / steps[:, None]).astype(np.int16)
+    lost = _norms(queries - whole * steps[:, None]) + 2 * _gamma(dimension + 1) * _norms(queries)
+    return whole, steps, lost * 127 * np.sqrt(dimension) * _SAFE
 
 
 def _gamma(terms: int) -> float:

@@ -18,7 +18,7 @@ import orjson
 
 from harness.errors import HarnessError
 from harness.step_context import CURRENT
-from harness.store.responses import Charge, Responses
+from harness.store.responses import CACHED, Charge, Responses
 from harness.toolkit.services import sending
 from harness.toolkit.services.pace import Pace
 from harness.toolkit.services.settings import Service
@@ -126,8 +126,11 @@ class Client:
                 self._end(number, charged=True)
                 raise
             answers, unfit = _read(request, response)
+            charge, cached = self._charge(response, request)
+            if cached:
+                self._kept.count(self._step, CACHED, cached)
             with self._settled:
-                self._kept.settle(number, self._charge(response, request), answers)
+                self._kept.settle(number, charge, answers)
                 self._sent -= 1
                 self._settled.notify_all()
             if unfit is None:
@@ -189,22 +192,30 @@ class Client:
             self._sent -= 1
             self._settled.notify_all()
 
-    def _charge(self, response: JSON, request: Request) -> Charge | None:
-        """The cost by the token counts that the service reports; None if it reports none."""
+    def _charge(self, response: JSON, request: Request) -> tuple[Charge | None, int]:
+        """The cost by the token counts that the service reports, None if it reports none, and how many of the
+        tokens it had in its cache."""
         usage = response.get("usage") if isinstance(response, dict) else None
         if not isinstance(usage, dict):
-            return None
-        read, total = usage.get("prompt_tokens"), usage.get("total_tokens")
+            return None, 0
+        total = usage.get("total_tokens")
+        read = usage.get("prompt_tokens", total if request.most_output == 0 else None)
         written = usage.get("completion_tokens", 0 if request.most_output == 0 else None)
         if written is None and type(read) is int and type(total) is int:
             written = total - read
         if type(read) is not int or type(written) is not int or read < 0 or written < 0:
-            return None
-        return self._price(read, written)
+            return None, 0
+        details = usage.get("prompt_tokens_details")  # DeepSeek has another field
+        cached = (details if isinstance(details, dict) else {}).get("cached_tokens")
+        cached = cached or usage.get("prompt_cache_hit_tokens")
+        cached = min(cached, read) if type(cached) is int and cached > 0 else 0
+        return self._price(read, written, cached), cached
 
-    def _price(self, read: int, written: int) -> Charge:
-        money = (read * self.service.price_input + written * self.service.price_output) / _MILLION
-        return Charge(read, written, money)
+    def _price(self, read: int, written: int, cached: int = 0) -> Charge:
+        service = self.service
+        of_cached = service.price_input if service.price_cached is None else service.price_cached
+        read_money = (read - cached) * service.price_input + cached * of_cached
+        return Charge(read, written, (read_money + written * service.price_output) / _MILLION)
 
 
 def _close(http: httpx.Client, kept: Responses, temporary: Path | None) -> None:

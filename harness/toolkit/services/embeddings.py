@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -57,19 +57,29 @@ def _request(client: Client, part: dict[str, str], dimensions: int | None) -> Re
     body = {name: value for name, value in (body | dict(client.service.extra)).items() if value is not None}
 
     def read(response: JSON) -> list[bytes]:
-        vectors: dict[int, Floats] = {}
-        for place, item in enumerate(response["data"]):
-            number = item.get("index", place)
-            vector = np.asarray(item["embedding"], np.float32)
-            if number in vectors or not (type(number) is int and 0 <= number < len(texts)):
-                raise Malformed("indexes that repeat or are out of range")
-            if vector.ndim != 1 or not len(vector) or not np.isfinite(vector).all():
-                raise Malformed("no vector")
-            vectors[number] = vector
-        if len(vectors) != len(texts):
-            raise Malformed(f"{len(vectors)} vectors for {len(texts)} texts")
-        if len({len(vector) for vector in vectors.values()}) > 1:
-            raise Malformed("vectors of several lengths")
-        return [vectors[i].tobytes() for i in range(len(texts))]
+        return vectors_of(response["data"], len(texts))
 
     return Request("embeddings", body, tuple(part), most_tokens(texts), 0, read)
+
+
+def vectors_of(items: JSON, count: int) -> list[bytes]:
+    """The `count` vectors of an answer's items, as float32. Raises Malformed."""
+    vectors = [np.asarray(item["embedding"], np.float32) for item in in_order(items, count)]
+    if any(vector.ndim != 1 or not len(vector) or not np.isfinite(vector).all() for vector in vectors):
+        raise Malformed("no vector")
+    if len({len(vector) for vector in vectors}) > 1:
+        raise Malformed("vectors of several lengths")
+    return [vector.tobytes() for vector in vectors]
+
+
+def in_order(items: JSON, count: int) -> list[Any]:
+    """The `count` items of an answer, in the order of their indexes. Raises Malformed."""
+    numbered: dict[int, JSON] = {}
+    for place, item in enumerate(items):
+        number = item.get("index", place)
+        if number in numbered or not (type(number) is int and 0 <= number < count):
+            raise Malformed("indexes that repeat or are out of range")
+        numbered[number] = item
+    if len(numbered) != count:
+        raise Malformed(f"{len(numbered)} vectors for {count} texts")
+    return [numbered[number] for number in range(count)]

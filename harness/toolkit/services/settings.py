@@ -36,6 +36,9 @@ class Service:
     )
     price_input: float = param(0.0, "money for a million tokens that are read", minimum=0, keyed=False)
     price_output: float = param(0.0, "money for a million tokens that are written", minimum=0, keyed=False)
+    price_cached: float | None = param(
+        None, "instead of price_input, for tokens that the service has in its cache", minimum=0, keyed=False
+    )
     requests_per_minute: float | None = param(None, "the service's limit", minimum=0.001, keyed=False)
     tokens_per_minute: float | None = param(None, "the service's limit", minimum=1, keyed=False)
     concurrency: int = param(4, "requests at a time", minimum=1, maximum=256, keyed=False)

@@ -47,9 +47,8 @@ class Encoded(NamedTuple):
 
 
 def load(name: str) -> Analyse:
-    """The analyser of that name. Raises HarnessError if there is none, or if a module must be installed
-    first. Unless the analyser is a `Spanning`, it raises HarnessError when it does not return a list of
-    terms."""
+    """The analyser of that name. Raises HarnessError if there is none, or if a module is missing. Unless it
+    is a `Spanning`, it raises HarnessError when it does not return a list of terms."""
     entry = catalogue.load().find("analysers", name)
     missing = catalogue.missing_modules(entry.record, entry.plugin.distribution)
     if missing is not None:
@@ -76,8 +75,7 @@ def _checked(analyse: Analyse, name: str) -> Analyse:
 
 
 def resolve(name: str, language: str | None) -> str:
-    """The name of the analyser: the given name, or for `auto` the analyser whose record claims the dataset's
-    language."""
+    """The analyser's name: the given one, or for `auto` that whose record claims the dataset's language."""
     if name != "auto":
         catalogue.current().find("analysers", name)
         return name

@@ -19,8 +19,7 @@ def hash_spans(
     lengths: NDArray[np.int32],  # int32[T]
     hashes: NDArray[np.uint64],  # uint64[T, 2]: 64 and 32 bits that are independent of each other
 ) -> None:
-    """Fills `hashes` with 96 bits for each token: among ten million different words, the odds that any two
-    collide are 1e-15."""
+    """Fills `hashes` with 96 bits for each token: any two of ten million words collide with odds of 1e-15."""
     for i in range(len(starts)):
         a, b = _M2, _M1
         for j in range(starts[i], starts[i] + lengths[i]):

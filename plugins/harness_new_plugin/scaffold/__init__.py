@@ -28,8 +28,7 @@ def plural(kind: str) -> str:
 
 
 def record_name(kind: str, name: str) -> str:
-    """The method's name in suites. The name of a measure has no hyphens, because `NAME@10` is an
-    expression."""
+    """The method's name in suites. A measure's has no hyphens: `NAME@10` is an expression."""
     if kind != "measure":
         return name
     return "".join(word[0].upper() + word[1:] for word in name.replace("_", "-").split("-"))

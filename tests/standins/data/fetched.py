@@ -1,7 +1,5 @@
 """The files that ir_datasets downloads for the committed suites, by their addresses."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The stand-ins of the releases, each by one function that writes it in its own layout, names and columns."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

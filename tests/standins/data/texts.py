@@ -1,7 +1,5 @@
 """Made-up collections by a seeded generator: passages in documents, questions, and what answers them."""
 
-from __future__ import annotations
-
 import random
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """All data and local models that committed suites name, in one folder, and the variables that name them there."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib.util
 import io

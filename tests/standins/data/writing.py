@@ -1,7 +1,5 @@
 """Writes a made-up collection in the formats of releases: lines, tables, and archives of the same bytes each time."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

@@ -5,8 +5,6 @@
 What is not known of a repository is as its family commonly has it, and the table says so.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -37,7 +35,7 @@ def _table() -> dict[str, Published]:
 
 PUBLISHED = _table()
 NAMES = tuple(PUBLISHED)
-GATED = {"naver/splade-v3-doc"}
+GATED = {"naver/splade-v3-doc", "google/embeddinggemma-300m"}
 MOVED = {f"cross-encoder/ms-marco-MiniLM-L-{n}-v2": f"cross-encoder/ms-marco-MiniLM-L{n}-v2" for n in (2, 4)}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import zlib
@@ -51,6 +52,8 @@ QWEN3 = {
     **DECODER, "model_type": "qwen3", "head_dim": 16, "max_position_embeddings": 32768, "rope_theta": 1000000,
     "attention_bias": False, "tie_word_embeddings": True, "use_sliding_window": False,
 }  # fmt: skip
+# as the repositories of long readers have them, with fewer and narrower layers
+READERS = json.loads(Path(__file__).with_name("long_readers.json").read_bytes())
 ONE_LABEL = {"id2label": {"0": "LABEL_0"}, "label2id": {"LABEL_0": 0}}
 SCORER = {**ONE_LABEL, "sbert_ce_default_activation_function": "torch.nn.modules.linear.Identity"}
 ERNIE = {**BERT, **PADDED, "model_type": "ernie", "task_type_vocab_size": 3, "use_task_id": False}
@@ -121,6 +124,20 @@ def _decoder(
     return Form(architecture, shapes, config, tokeniser, dtype=dtype)
 
 
+def _reader(name: str, architecture: str, tokeniser: str) -> Form:
+    """NomicBert and GTE as their authors' code names the tensors, which is not how transformers names them."""
+    one = {part: tuple(shape) for part, shape in READERS["tensors of one layer"][name].items()}
+    every = {part.replace(".0.", f".{i}."): shape for part, shape in one.items() for i in range(LAYERS)}
+    every["embeddings.word_embeddings.weight"] = (tokenisers.SIZES[tokeniser], HIDDEN)
+    return Form(architecture, "", READERS["configs"][name], tokeniser, more=every)
+
+
+def _modernbert(dtype: str) -> Form:
+    return Form(
+        "ModernBertModel", "ModernBertModel", READERS["configs"]["modernbert"], "modernbert", dtype=dtype
+    )
+
+
 _HEADS_OF_ANCE = {
     **_under("embeddingHead"), **_under("norm", {"weight": (HIDDEN,), "bias": (HIDDEN,)}),
     **_under("classifier.dense"), **_under("classifier.out_proj", {"weight": (2, HIDDEN), "bias": (2,)}),
@@ -178,8 +195,21 @@ FORMS = {
         {**DECODER, "model_type": "mistral", "bos_token_id": 1, "eos_token_id": 2, "max_position_embeddings": 32768,
          "rope_theta": 10000.0, "sliding_window": 4096, "tie_word_embeddings": False}, "mistral", "float16",
     ),
+    "modernbert": _modernbert("float32"),
+    "modernbert-half": _modernbert("float16"),
+    "modernbert-bf16": _modernbert("bfloat16"),
+    "nomic": _reader("nomic", "NomicBertModel", "wordpiece"),
+    "gte": _reader("gte", "GteModel", "xlmr"),
+    "gemma": Form("Gemma3TextModel", "Gemma3TextModel", READERS["configs"]["gemma"], "gemma"),
+    "xlmr-half": Form("XLMRobertaModel", "XLMRobertaModel", XLMR, "xlmr", dtype="float16"),
     "qwen3-embedding": _decoder("Qwen3ForCausalLM", "Qwen3Model", QWEN3, "qwen-ending"),
     "qwen3": _decoder("Qwen3ForCausalLM", "Qwen3ForCausalLM", QWEN3),
+    "smollm2": _decoder(
+        "LlamaForCausalLM", "LlamaForCausalLM",
+        {**DECODER, "model_type": "llama", "attention_bias": False, "max_position_embeddings": 8192, "mlp_bias": False,
+         "pretraining_tp": 1, "rms_norm_eps": 1e-5, "rope_interleaved": False, "rope_scaling": None,
+         "rope_theta": 100000, "tie_word_embeddings": True}, "qwen-chat",
+    ),
     "qwen2": _decoder(
         "Qwen2ForCausalLM", "Qwen2ForCausalLM",
         {**DECODER, "model_type": "qwen2", "max_position_embeddings": 32768, "max_window_layers": LAYERS,
@@ -202,10 +232,13 @@ SHORT = (
     (r"google-bert/.*", {"do_lower_case": False, "model_max_length": 512}),
     (r"hfl/.*", {"init_inputs": []}),
 )
-CLS = re.compile(r".*(tas-b|mpnet-base-dot|bge-|gte-\w+-zh).*")
-UNNORMALISED = re.compile(r".*(tas-b|-dot-v|bge-small-zh|jina-).*")
+CLS = re.compile(r".*(tas-b|mpnet-base-dot|bge-|gte-\w+-zh|gte-modern|granite|arctic).*")
+UNNORMALISED = re.compile(r".*(tas-b|-dot-v|bge-small-zh|jina-|gte-modern).*")
 LENGTHS = {"all-MiniLM-L6-v2": 256, "all-MiniLM-L12-v2": 128, "all-mpnet-base-v2": 384}
-LENGTHS |= {"e5-mistral-7b-instruct": 4096}
+LENGTHS |= {"e5-mistral-7b-instruct": 4096, "embeddinggemma-300m": 2048}
+LENGTHS |= {"modernbert-embed-base": 8192, "nomic-embed-text-v1.5": 8192}
+LENGTHS |= {f"granite-embedding-{size}english-r2": 8192 for size in ("", "small-")}
+STATIC = 16  # numbers of a static vector
 
 
 def write(row: Published, folder: Path) -> None:
@@ -213,6 +246,8 @@ def write(row: Published, folder: Path) -> None:
     folder.mkdir(parents=True)
     if row.form in FORMS:
         _network(row, folder)
+    elif row.form in ("model2vec", "static"):
+        _static(row, folder)
     towers = {Path(name).parts[0] for name in row.files if "_0_MLMTransformer/" in name}
     for tower in towers:  # the other one's, below this one's
         side = tower.partition("_")[0]
@@ -229,6 +264,9 @@ def write(row: Published, folder: Path) -> None:
             _save_torch({part: _random(f"{row.name} {name}", part, shapes[part]) for part in shapes}, path)
         elif (content := _settings(row, name)) is not None:
             as_json(path, content)
+        elif name.endswith("_Dense/model.safetensors"):
+            shape = (INNER, HIDDEN) if name.startswith("2_") else (HIDDEN, INNER)
+            _weights({"linear.weight": _random(row.name, name, shape)}, path.parent, [path.name], False)
         else:
             path.write_text("raise SystemExit('the made-up file of a stand-in was run')\n", encoding="utf-8")
     for path in [path for path in folder.rglob("*") if path.is_file()]:
@@ -322,10 +360,29 @@ def _save_torch(values: Mapping[str, Tensor], path: Path, old: bool = False) -> 
     torch.save(OrderedDict(values), path, _use_new_zipfile_serialization=not old)
 
 
+def _static(row: Published, folder: Path) -> None:
+    """A table of vectors beside a tokenizer."""
+    inner = folder if row.form == "model2vec" else folder / "0_StaticEmbedding"
+    tokenisers.write("wordpiece", inner, 512, {})
+    name = "embeddings" if row.form == "model2vec" else "embedding.weight"
+    table = _random(row.name, name, (tokenisers.SIZES["wordpiece"], STATIC))
+    _weights({name: table}, inner, ["model.safetensors"], False)
+    if row.form == "model2vec":
+        config = {
+            "architectures": ["StaticModel"],
+            "apply_pca": STATIC,
+            "hidden_dim": STATIC,
+            "seq_length": 1000000,
+        }
+        as_json(folder / "config.json", {"model_type": "model2vec", **config, "normalize": True})
+
+
 def _shapes(kind: str, config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
     import torch
     import transformers
 
+    if not kind:  # all are named in the form
+        return {}
     network = getattr(transformers, kind)
     known = {
         name: value
@@ -358,8 +415,13 @@ def _settings(row: Published, name: str) -> Any:
         sparse = "sentence_transformers.sparse_encoder.models."
         dense = "sentence_transformers.models."
         kinds = [("", f"{sparse}MLMTransformer"), ("1_SpladePooling", f"{sparse}SpladePooling")]
+        if row.form in ("model2vec", "static"):
+            kinds = [("." if row.form == "model2vec" else "0_StaticEmbedding", f"{dense}StaticEmbedding")]
+            kinds += [("1_Normalize", f"{dense}Normalize")] if row.form == "model2vec" else []
         if "1_Pooling/config.json" in row.files:
             kinds = [("", f"{dense}Transformer"), ("1_Pooling", f"{dense}Pooling")]
+            layers = sorted({Path(name).parts[0] for name in row.files if "_Dense/" in name})
+            kinds += [(layer, f"{dense}Dense") for layer in layers]
             kinds += [] if UNNORMALISED.fullmatch(row.name) else [("2_Normalize", f"{dense}Normalize")]
         return [
             {"idx": i, "name": str(i), "path": path, "type": kind} for i, (path, kind) in enumerate(kinds)
@@ -371,6 +433,15 @@ def _settings(row: Published, name: str) -> Any:
         return {
             "word_embedding_dimension": HIDDEN,
             **{f"pooling_mode_{mode}": mode == chosen for mode in modes},
+        }
+    if name.endswith("_Dense/config.json"):
+        sizes = (HIDDEN, INNER) if name.startswith("2_") else (INNER, HIDDEN)
+        identity = "torch.nn.modules.linear.Identity"
+        return {
+            "in_features": sizes[0],
+            "out_features": sizes[1],
+            "bias": False,
+            "activation_function": identity,
         }
     if name.endswith("SpladePooling/config.json"):
         return {"pooling_strategy": "max", "activation_function": "relu", "word_embedding_dimension": None}

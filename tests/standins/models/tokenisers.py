@@ -1,7 +1,5 @@
 """Writes the vocabularies of the families, in the files that they are published in."""
 
-from __future__ import annotations
-
 import json
 import string
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +23,20 @@ MISTRAL = ("<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), 
 QWEN_SPECIAL = ("<|endoftext|>", "<|im_start|>", "<|im_end|>", "<think>", "</think>")
 QWEN_MERGES = (("y", "e"), ("ye", "s"), ("n", "o"))
 QWEN = (*bytes_as_letters(), *("".join(pair) for pair in QWEN_MERGES), *QWEN_SPECIAL)
+MODERNBERT_SPECIAL = ("[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]")
+GEMMA = (
+    "<pad>",
+    "<eos>",
+    "<bos>",
+    "<unk>",
+    "<mask>",
+    *(f"<0x{byte:02X}>" for byte in range(256)),
+    "▁",
+    *SIGNS,
+)
 SIZES = {
+    "modernbert": 256 + len(MODERNBERT_SPECIAL),
+    "gemma": len(GEMMA),
     "wordpiece": len(tiny_models.VOCABULARY),
     "bytes": 261,
     "xlmr": len(XLMR),
@@ -34,7 +45,13 @@ SIZES = {
     "mistral": len(MISTRAL),
     "qwen": len(QWEN),
     "qwen-ending": len(QWEN),
+    "qwen-chat": len(QWEN),
 }  # fmt: skip
+
+CHAT = (
+    "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
 
 
 def write(kind: str, folder: Path, length: int, config: Mapping[str, Any]) -> None:
@@ -87,9 +104,16 @@ def write(kind: str, folder: Path, length: int, config: Mapping[str, Any]) -> No
         _sentencepiece(folder / "spm.model", DEBERTA[:-1])
         as_json(folder / "added_tokens.json", {"[MASK]": len(DEBERTA) - 1})
     elif kind == "mistral":
-        _mistral(folder)
+        special = {"bos": "<s>", "eos": "</s>", "unk": "<unk>", "pad": "</s>"}
+        _bytes_beside_pieces(folder, MISTRAL, special, "LlamaTokenizer", prepend=True)
+    elif kind == "gemma":
+        special = {"bos": "<bos>", "eos": "<eos>", "unk": "<unk>", "pad": "<pad>", "mask": "<mask>"}
+        _bytes_beside_pieces(folder, GEMMA, special, "GemmaTokenizer", prepend=False)
+    elif kind == "modernbert":
+        _modernbert(folder)
     else:
         _qwen(folder, ending=kind == "qwen-ending")
+    config = {**config, "chat_template": CHAT} if kind == "qwen-chat" else config
     path = folder / "tokenizer_config.json"
     as_json(path, {**json.loads(path.read_bytes()), "model_max_length": length, **config})
 
@@ -141,18 +165,37 @@ def _unigram(
     _save(folder, backend, special, kind)
 
 
-def _mistral(folder: Path) -> None:
+def _bytes_beside_pieces(
+    folder: Path, pieces: Sequence[str], special: Mapping[str, str], kind: str, *, prepend: bool
+) -> None:
     from tokenizers import Tokenizer, decoders, models, normalizers
 
-    numbers = {piece: number for number, piece in enumerate(MISTRAL)}
+    numbers = {piece: number for number, piece in enumerate(pieces)}
     backend = Tokenizer(models.BPE(numbers, [], unk_token="<unk>", byte_fallback=True))
-    backend.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+    first = [normalizers.Prepend("▁")] if prepend else []
+    backend.normalizer = normalizers.Sequence([*first, normalizers.Replace(" ", "▁")])
     backend.decoder = decoders.ByteFallback()
+    bos, eos = special["bos"], special["eos"]
     backend.post_processor = _template(
-        ("<s>", "$A", "</s>"), ("<s>", "$A", "</s>", "<s>:1", "$B:1", "</s>:1"), backend
+        (bos, "$A", eos), (bos, "$A", eos, f"{bos}:1", "$B:1", f"{eos}:1"), backend
     )
-    _save(folder, backend, {"bos": "<s>", "eos": "</s>", "unk": "<unk>", "pad": "</s>"}, "LlamaTokenizer")
-    _sentencepiece(folder / "tokenizer.model", MISTRAL)
+    _save(folder, backend, special, kind)
+    _sentencepiece(folder / "tokenizer.model", pieces)
+
+
+def _modernbert(folder: Path) -> None:
+    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
+
+    backend = Tokenizer(models.BPE({letter: i for i, letter in enumerate(bytes_as_letters())}, []))
+    backend.normalizer = normalizers.NFC()
+    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    backend.decoder = decoders.ByteLevel()
+    backend.add_special_tokens(list(MODERNBERT_SPECIAL))
+    backend.post_processor = _template(
+        ("[CLS]", "$A", "[SEP]"), ("[CLS]", "$A", "[SEP]", "$B", "[SEP]"), backend
+    )
+    special = {name.strip("[]").lower(): name for name in MODERNBERT_SPECIAL}
+    _save(folder, backend, special, "PreTrainedTokenizerFast")
 
 
 def _qwen(folder: Path, ending: bool) -> None:

@@ -1,7 +1,5 @@
 """A dataset and a retriever that misbehave while a suite is planned."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -1,7 +1,5 @@
 """A retriever that misbehaves as a process: it exits, hangs, floods, closes pipes, leaves children behind."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re

@@ -1,7 +1,5 @@
 """One plugin of every kind for each way to misbehave: `retrievers` offers `retriever-hang` and so on."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

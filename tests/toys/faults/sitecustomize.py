@@ -9,8 +9,6 @@ KILL_WORKERS_BETWEEN_STEPS makes the parent kill its worker whenever a step is d
 READS names a file to which a worker adds a line for each step: its record, and what it opened below READ_FROM.
 """
 
-from __future__ import annotations
-
 import atexit
 import errno
 import fcntl

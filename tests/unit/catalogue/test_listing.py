@@ -1,7 +1,5 @@
 """What a list shows is remembered by the plugins' files, and read again when one of them changes."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

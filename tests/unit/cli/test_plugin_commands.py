@@ -1,7 +1,5 @@
 """Commands of plugins: how they are found, kept, named, refused and completed."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

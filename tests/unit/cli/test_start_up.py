@@ -1,7 +1,5 @@
 """Starting the command imports nothing heavy: checked over `sys.modules` in a process of its own."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -14,17 +12,7 @@ from harness.testing.record import HEAVY
 pytestmark = pytest.mark.extras
 
 # Beside what a plugin may not import: what this project's own commands could drag in.
-MORE = (
-    "yaml",
-    "orjson",
-    "msgspec",
-    "rich",
-    "shtab",
-    "zstandard",
-    "Stemmer",
-    "jieba",
-    "jpype",
-)
+MORE = ("yaml", "orjson", "msgspec", "rich", "shtab", "zstandard", "Stemmer", "jieba", "jpype")
 PROGRAM = """
 import json, sys
 from harness import cli

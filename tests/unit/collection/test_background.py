@@ -1,7 +1,5 @@
 """Calls behind the caller are made in order, and their errors are not lost."""
 
-from __future__ import annotations
-
 import pytest
 
 from harness.collection.background import behind

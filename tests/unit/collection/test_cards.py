@@ -1,7 +1,5 @@
 """The identity card of a collection counts what is there, and says whether that is what its paper prints."""
 
-from __future__ import annotations
-
 import json
 import statistics
 from pathlib import Path

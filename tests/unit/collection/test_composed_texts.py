@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from harness.collection import context_additions, corpus
+from harness import testing
+from harness.collection import composed_texts, context_additions, corpus
 from harness.collection.composed_texts import View, compose, edited
 from harness.errors import ContractError
 from harness.types import Addition, Card, Document, Edit, Inputs, Passage
@@ -85,6 +86,60 @@ def test_a_document_is_its_passages_candidates_or_not_with_titles_only_where_con
     assert rows(View(read, unit="document")) == [(0, "alpha\nbeta"), (1, ""), (3, "delta\népsilon")]
     stages = [stage(tmp_path, read, titles)]
     assert rows(View(read, stages, "document"))[0] == (0, "Zero\nalpha\nbeta")
+
+
+def plain(documents):
+    return [
+        (d.number, d.title, d.prefixes, d.positions.tolist(), d.candidates.tolist(), d.texts)
+        for d in documents
+    ]
+
+
+def test_whole_documents_hold_all_passages_and_their_prefixes_apart(tmp_path, read, monkeypatch):
+    every = [
+        (0, "Zero", (), [0, 1], [True, False], ["alpha", "beta"]),
+        (1, "", (), [2], [True], [""]),
+        (2, "Two", (), [3], [False], ["gamma"]),
+        (3, "Three", (), [4, 5], [True, True], ["delta", "épsilon"]),
+    ]
+    stages = [
+        stage(tmp_path, read, titles),
+        stage(tmp_path, read, lambda d: Addition(prefixes=("+",) * len(d.passages)), "each"),
+    ]
+    for passages in (1, 3, 1024):
+        monkeypatch.setattr(composed_texts, "PASSAGES", passages)
+        assert plain(View(read).documents()) == every
+        assert plain(View(read).documents(1, 3)) == every[1:3]
+        assert plain(View(read, stages).documents(3)) == [
+            (3, "Three", ("Three",), [4, 5], [True, True], ["+ delta", "+ épsilon"])
+        ]
+    assert plain(View(read, stages[:1], "document").documents())[::3] == [
+        (0, "Zero", (), [0], [True], ["Zero\nalpha\nbeta"]),
+        (3, "Three", (), [3], [True], ["Three\ndelta\népsilon"]),
+    ]
+    assert View(read).document_of(np.array([1, 4])).tolist() == [0, 3]
+    assert View(read, unit="document").document_of(np.array([1, 3])).tolist() == [1, 3]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "size", "borders"),
+    [
+        ([3, 1, 4, 2], 1, [0, 3, 4, 8, 10]),
+        ([3, 1, 4, 2], 4, [0, 4, 8, 10]),
+        ([3, 1, 4, 2], 5, [0, 8, 10]),
+        ([9], 2, [0, 9]),
+        ([], 2, [0]),
+    ],
+)
+def test_borders_cut_no_document(sizes, size, borders):
+    documents = np.repeat(np.arange(len(sizes)), sizes)
+    assert composed_texts.document_borders(documents, size).tolist() == borders
+    assert testing.texts([""] * sum(sizes), sizes=sizes).borders(size).tolist() == borders
+
+
+def test_borders_count_candidates(read):
+    assert View(read).borders(1).tolist() == [0, 1, 2, 4]
+    assert View(read, unit="document").borders(2).tolist() == [0, 2, 3]
 
 
 def test_prefixes_stand_in_the_order_of_the_stages(tmp_path, read):

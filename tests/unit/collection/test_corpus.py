@@ -1,7 +1,5 @@
 """A collection becomes columns on disk and reads back as it was, whatever order and batches it came in."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Queries and judgements are checked when they are written and read back in their order."""
 
-from __future__ import annotations
-
 import pytest
 
 from harness.collection.queries import read_judgements, read_queries, write_judgements, write_queries

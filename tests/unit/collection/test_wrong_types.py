@@ -1,7 +1,5 @@
 """Whatever a plugin gives in the place of documents, queries, judgements or additions is a broken contract, or fits."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

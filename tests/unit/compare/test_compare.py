@@ -1,7 +1,5 @@
 """Comparing leaderboards: what is refused, which pairs and families there are, and what got worse."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

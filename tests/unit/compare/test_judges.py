@@ -1,7 +1,5 @@
 """The order of systems by a machine's judgements against that by people's."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import kendalltau

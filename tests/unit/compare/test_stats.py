@@ -1,7 +1,5 @@
 """The paired tests agree with SciPy, statsmodels and plain loops, on made values and on real ones."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The simulation behind docs/statistics.md, in small: intervals and tests keep their promises."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

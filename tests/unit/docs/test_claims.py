@@ -1,7 +1,5 @@
 """What the documents claim by number is counted here."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

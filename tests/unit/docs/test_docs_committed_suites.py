@@ -1,7 +1,5 @@
 """The committed suites together: every protocol is used by one, and none needs a variable to be read."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Every hook has a section with an example that runs, and a test of that example."""
 
-from __future__ import annotations
-
 import argparse
 import importlib.metadata
 import importlib.util

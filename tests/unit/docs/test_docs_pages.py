@@ -1,7 +1,5 @@
 """The rest of the documentation is true: generated pages, examples in Python, fields, links, commands."""
 
-from __future__ import annotations
-
 import argparse
 import ast
 import contextlib

@@ -1,7 +1,5 @@
 """What the page of the store says runs again after a change, tried on plans alone: nothing is executed."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the documentation says of suites is true: every YAML block is checked, every key is described."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The committed suites of RocketQAv2, DuReader-retrieval and T2Ranking have the settings of their papers and code."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

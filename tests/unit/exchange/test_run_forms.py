@@ -1,7 +1,5 @@
 """Runs of the field's tools: told apart by what stands in them, and damaged ones named by line."""
 
-from __future__ import annotations
-
 import gzip
 import json
 

@@ -1,7 +1,5 @@
 """Which steps cost alike for equal amounts of work: a trained model costs what the model that it starts from costs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from msgspec import structs

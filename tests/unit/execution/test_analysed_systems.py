@@ -1,7 +1,5 @@
 """The systems of an analysis, as its step opens them."""
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 from step_samples import CORPUS, changed, ref

@@ -1,7 +1,5 @@
 """Stores share compiled code, so that a new store does not wait for the compiler."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

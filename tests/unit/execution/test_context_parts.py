@@ -1,7 +1,5 @@
 """Context that several workers add in parts is what one worker adds."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The counters of energy: which are read, that they may begin again, and that a machine may have none."""
 
-from __future__ import annotations
-
 import sys
 import types
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A worker process as the engine sees it: what it says, prints and dies of, and nothing left open."""
 
-from __future__ import annotations
-
 import gc
 import os
 import resource
@@ -18,7 +16,7 @@ from step_samples import alone
 
 from harness.execution import worker_handle as module
 from harness.execution.engine import MOVES, Engine, StepLimits
-from harness.execution.progress import Silent
+from harness.execution.progress import Reporter
 from harness.execution.worker_handle import Child
 from harness.plan.graph import Step
 from harness.steps import Label
@@ -202,7 +200,7 @@ class Lost:
         self.closed = True
 
 
-class Notes(Silent):
+class Notes(Reporter):
     def __init__(self) -> None:
         self.notes: list[str] = []
 

@@ -1,7 +1,5 @@
 """What a row says of an exception of a plugin: also the line that its author has to look at."""
 
-from __future__ import annotations
-
 import linecache
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Estimates are of a free machine, however busy the machine was when the steps of the store were measured."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

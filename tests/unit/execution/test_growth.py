@@ -1,7 +1,5 @@
 """Costs at sizes that were not measured."""
 
-from __future__ import annotations
-
 import pytest
 
 from harness.execution.growth import at

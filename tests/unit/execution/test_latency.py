@@ -1,7 +1,5 @@
 """The sample of queries that each stage of a system is asked one at a time."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,8 +16,7 @@ def task(tmp_path: Path) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("spent", "worked", "times"),
-    [(0.05, 10.0, 50), (1.0, 10.0, 5), (4.0, 1000.0, 5), (30.0, 10.0, 1)],
+    ("spent", "worked", "times"), [(0.05, 10.0, 50), (1.0, 10.0, 5), (4.0, 1000.0, 5), (30.0, 10.0, 1)]
 )
 def test_a_slow_stage_is_asked_few_queries(
     task: Any, monkeypatch: pytest.MonkeyPatch, spent: float, worked: float, times: int

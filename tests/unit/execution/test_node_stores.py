@@ -1,7 +1,5 @@
 """The stores of nodes: those of one run are removed after it, and none that is in use."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 from pathlib import Path

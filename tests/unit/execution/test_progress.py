@@ -1,7 +1,5 @@
 """Long work says how far it is, how fast, and how long it will take."""
 
-from __future__ import annotations
-
 import io
 import time
 

@@ -1,7 +1,5 @@
 """A node of a cluster: other versions and a store that it does not see are refused, with what to do."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import signal

@@ -1,7 +1,5 @@
 """What the Ray engine does where nodes are full or missing, by a Ray that only says so."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,7 +16,7 @@ from harness import steps  # noqa: E402
 from harness.errors import HarnessError, StoreError  # noqa: E402
 from harness.execution import open_dataset, parts, ray_worker, ray_workers, requests  # noqa: E402
 from harness.execution.engine import Result  # noqa: E402
-from harness.execution.progress import Silent  # noqa: E402
+from harness.execution.progress import Reporter  # noqa: E402
 from harness.execution.ray_worker import RayWorker  # noqa: E402
 from harness.execution.ray_workers import NODE, RayWorkers  # noqa: E402
 from harness.store.artifacts import Store  # noqa: E402
@@ -152,7 +150,7 @@ def test_what_a_node_has_pushed_is_verified_here_and_not_pushed_again(
     monkeypatch.setattr(open_dataset, "Engine", Done)
     writes: list[str] = []
     monkeypatch.setattr(Remote, "_write", lambda self, path, data: writes.append(path))
-    open_dataset.with_rebuilds({}, [], lambda failures: None, store, Silent(), workers=workers)
+    open_dataset.with_rebuilds({}, [], lambda failures: None, store, Reporter(), workers=workers)
     assert store.read(STEP.id).files.keys() == {"file"}
     assert writes == []
     store.discard(STEP.id)

@@ -1,7 +1,5 @@
 """Scoring goes on when another run removes an artifact that it reads, and says its own errors otherwise."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,14 +9,14 @@ from step_samples import COST, FACTS, alone
 from harness import steps
 from harness.errors import HarnessError, StoreError
 from harness.execution import open_dataset
-from harness.execution.progress import Silent
+from harness.execution.progress import Reporter
 from harness.execution.schedule import REBUILDS, Failure
 from harness.store.artifacts import Store
 
 STEP = alone(steps.ReadCorpus)
 
 
-class Notes(Silent):
+class Notes(Reporter):
     def __init__(self) -> None:
         self.notes: list[str] = []
 
@@ -66,7 +64,7 @@ def test_what_another_run_removes_is_read_again_whatever_went_wrong(store: Store
 def test_that_is_not_tried_without_end(store: Store) -> None:
     read = removing(store, REBUILDS + 1, IndexError(0))
     with pytest.raises(StoreError, match="again and again; check the disk"):
-        open_dataset.with_rebuilds({STEP.id: STEP}, [STEP.id], read, store, Silent())
+        open_dataset.with_rebuilds({STEP.id: STEP}, [STEP.id], read, store, Reporter())
 
 
 def test_an_error_with_all_artifacts_in_their_places_is_raised(store: Store) -> None:
@@ -75,4 +73,4 @@ def test_an_error_with_all_artifacts_in_their_places_is_raised(store: Store) -> 
         raise HarnessError("of its own")
 
     with pytest.raises(HarnessError, match="of its own"):
-        open_dataset.with_rebuilds({STEP.id: STEP}, [STEP.id], read, store, Silent())
+        open_dataset.with_rebuilds({STEP.id: STEP}, [STEP.id], read, store, Reporter())

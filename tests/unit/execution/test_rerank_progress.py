@@ -1,7 +1,5 @@
 """A re-ranker shows the pairs that it has scored, also within a block."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How much longer a process takes because other processes use the cores."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 

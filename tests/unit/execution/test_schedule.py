@@ -1,7 +1,5 @@
 """Which step is next: the plan's order, however steps depend on each other, and no step twice."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 from typing import cast
@@ -10,7 +8,7 @@ from step_samples import SAMPLES
 
 from harness import steps
 from harness.execution import parts
-from harness.execution.progress import Silent
+from harness.execution.progress import Reporter
 from harness.execution.schedule import Failure, Idle, Schedule
 from harness.plan.graph import Step
 from harness.steps import Combine, Search
@@ -30,7 +28,7 @@ def blocks(part: Step) -> tuple[int, int]:
 
 
 def schedule(folder: Path, *steps: Step) -> Schedule:
-    made = Schedule({item.id: item for item in steps}, Store(folder).open(), Silent())
+    made = Schedule({item.id: item for item in steps}, Store(folder).open(), Reporter())
     made.want(steps[-1].id)
     return made
 

@@ -1,7 +1,5 @@
 """The sizes of collections, of those too that a plan will make, and the amounts of work that follow from them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any

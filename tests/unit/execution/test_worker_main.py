@@ -1,7 +1,5 @@
 """What a worker tells its parent of an error: a step whose input was removed meanwhile is done again."""
 
-from __future__ import annotations
-
 import os
 from contextvars import copy_context
 from pathlib import Path

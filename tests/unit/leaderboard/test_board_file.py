@@ -1,7 +1,5 @@
 """The leaderboard file: read and written without a changed byte, refused with the place of a mistake."""
 
-from __future__ import annotations
-
 import copy
 import json
 from pathlib import Path

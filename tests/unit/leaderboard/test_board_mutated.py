@@ -1,7 +1,5 @@
 """Mutated leaderboards: every command that reads one says what is wrong, and none shows a traceback."""
 
-from __future__ import annotations
-
 import copy
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """A run that replaces a leaderboard keeps it and says what changed; runs of removed systems go."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Foreign judgements and runs: read with file and line, put on a collection by their ids."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Merging leaderboards: rows together under the same rules, conflicts refused by name."""
 
-from __future__ import annotations
-
 import shutil
 
 import orjson

@@ -1,7 +1,5 @@
 """Published tables: every number is the paper's, and stands beside one's own rows marked as published."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

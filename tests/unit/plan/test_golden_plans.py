@@ -1,7 +1,5 @@
 """What the committed suites plan is written down. It changes on purpose only, and is the same on every machine."""
 
-from __future__ import annotations
-
 import difflib
 import re
 

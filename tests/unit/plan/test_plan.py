@@ -1,7 +1,5 @@
 """The plan: what shares a step, what is in a key, and what fails while planning."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 

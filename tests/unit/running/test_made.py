@@ -1,7 +1,5 @@
 """The parameters of a stage of a made dataset, as leaderboards and cards of collections have them."""
 
-from __future__ import annotations
-
 from step_samples import DENSE, changed, step
 
 from harness.running import made

@@ -1,7 +1,5 @@
 """A cost that a row shows only if each of its steps has it: energy, and the latency of a whole system."""
 
-from __future__ import annotations
-
 import pytest
 
 from harness.leaderboard.model import Latency

@@ -1,7 +1,5 @@
 """Results that depend on more than their key holds are gone after a run, from the remote too."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any

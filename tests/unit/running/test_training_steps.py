@@ -1,7 +1,5 @@
 """The steps of a recipe beside those of the publication that it follows."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """An answer is in a passage if its words stand there one after the other, as DPR's scripts have it."""
 
-from __future__ import annotations
-
 import unicodedata
 
 import pytest

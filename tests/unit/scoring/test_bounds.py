@@ -1,7 +1,5 @@
 """Limits of a score against brute force: every order tried, every judgement written out."""
 
-from __future__ import annotations
-
 import dataclasses
 import shutil
 from itertools import permutations

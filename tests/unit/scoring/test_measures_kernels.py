@@ -15,15 +15,7 @@ IDS = ("9", "10", "b", "B", "é", "z", "a", "aa", "中", "1e3", "d-1", "d_1")  #
 BY_ID = ranking.ranks_of(IDS)
 TREC = (  # trec_eval breaks ties by descending id itself
     *("RR", "RR(rel=2)", "AP", "AP(rel=2)", "AP@3", "AP(rel=3)@2", "Rprec", "Rprec(rel=2)"),
-    *(
-        "P@1",
-        "P@5",
-        "P@20",
-        "P(rel=2)@3",
-        "R@1",
-        "R@5",
-        "R(rel=2)@50",
-    ),
+    *("P@1", "P@5", "P@20", "P(rel=2)@3", "R@1", "R@5", "R(rel=2)@50"),
     *("Success@1", "Success@3", "Success(rel=2)@5", "nDCG", "nDCG@1", "nDCG@3", "nDCG@10"),
     *("nDCG(gains={1:3,2:1})@4", "nDCG(gains={2:0,3:9})@5", "NumRet", "NumRet(rel=2)"),
 )

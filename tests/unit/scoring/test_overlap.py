@@ -1,7 +1,5 @@
 """Queries that two splits share are counted exactly, and no others."""
 
-from __future__ import annotations
-
 import random
 
 from harness.scoring import overlap as module

@@ -1,7 +1,5 @@
 """One record of each kind of step, and the small steps of a plan that tests make of them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from msgspec import structs

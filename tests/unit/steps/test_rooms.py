@@ -1,7 +1,5 @@
 """A kind of step has one name in every room: its record, its planning and its execution."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import get_args
 

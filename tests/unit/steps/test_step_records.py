@@ -1,7 +1,5 @@
 """The records of steps: what is in a key, which steps they read, and their form on the wire and in a manifest."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, get_args
 

@@ -1,7 +1,5 @@
 """Attacks by a remote: what it may hold instead of what was pushed, by a table and by seeded mutations."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Callable, Iterator

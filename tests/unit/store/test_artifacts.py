@@ -1,7 +1,5 @@
 """The store: whole or absent, one writer, damage found, digests remembered no longer than they hold."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The store's operations on the disk: old or new, never a part, and errors in a user's words."""
 
-from __future__ import annotations
-
 import errno
 import os
 import socket

@@ -1,7 +1,5 @@
 """What a running process has leased stays in the store, and a lease ends with its process."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A remote that lies harms nobody: no other file changes, and there is a right artifact or one message."""
 
-from __future__ import annotations
-
 import os
 import resource
 import shutil

@@ -1,7 +1,5 @@
 """The shared store: whole or absent, verified, and no worse than none where it fails."""
 
-from __future__ import annotations
-
 import errno
 import os
 import socket

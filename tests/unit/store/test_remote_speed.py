@@ -1,7 +1,5 @@
 """The time of transfers: from a trial that leaves nothing behind."""
 
-from __future__ import annotations
-
 import errno
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What a killed run spent on work that is gone on with counts towards the step's cost."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

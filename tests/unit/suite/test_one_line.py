@@ -1,7 +1,5 @@
 """`harness eval` knows no method and no dataset: their records say which words they take."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

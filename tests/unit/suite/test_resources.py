@@ -1,7 +1,5 @@
 """`resources` beside a plugin: read, refused with its place, and in no key."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The published JSON Schema of suites takes what the harness takes and refuses what it refuses."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

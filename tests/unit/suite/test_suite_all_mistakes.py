@@ -1,7 +1,5 @@
 """`harness check` needs one round: a mistake hides no other one, and is told once, at its line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

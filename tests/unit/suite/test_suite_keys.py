@@ -1,7 +1,5 @@
 """Each key is declared once: what its reader takes, its schema takes, and what the one refuses, the other does."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from pathlib import Path
@@ -27,10 +25,7 @@ SECTIONS = {
     tuning.Learned: SCHEMA["$defs"]["learned"]["properties"]["learned"],
 }
 MODEL = SECTIONS[models.Model]["properties"]
-SECTIONS |= {
-    models.Negatives: MODEL["negatives"],
-    models.Validation: MODEL["validate"],
-}
+SECTIONS |= {models.Negatives: MODEL["negatives"], models.Validation: MODEL["validate"]}
 SECTIONS[models.Subset] = SECTIONS[models.Validation]["properties"]["corpus"]
 BESIDE = {
     "rewriters": "prf",

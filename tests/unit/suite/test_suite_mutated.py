@@ -70,8 +70,7 @@ NAMED = {
     "a path that is a pipe": VALID.replace(GIVEN, b"{files: {path: pipe, language: en}}"),
     "half of a surrogate pair": VALID.replace(b"suite: valid", b'suite: "\\ud800"'),
     "a system of itself and a grid": VALID.replace(
-        b"documents: {retriever: bm25, unit: document}",
-        b"documents: {of: [bm25, documents], combine: rrf}",
+        b"documents: {retriever: bm25, unit: document}", b"documents: {of: [bm25, documents], combine: rrf}"
     ),
     "a made model in the place of parameters": VALID.replace(b"{weight: 0.7}", b"{made: nothing}"),
     "a made model in the place of a dataset's parameters": VALID.replace(GIVEN, b"{tour: {made: nothing}}"),

@@ -1,7 +1,5 @@
 """Texts, a tokenizer's file and a counting forward pass for the tests of the neural toolkit."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+import itertools
 import json
 import threading
 import time
@@ -40,6 +41,7 @@ class StandIn:
     most_at_once: int = 0
     at_once: int = 0
     usage: bool = True
+    caches: bool = False  # whether it tells how many of a prompt's first words it had read before
     url: str = ""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -50,9 +52,29 @@ def vector(text: str, size: int = 8) -> list[float]:
     return [round(byte / 255 - 0.5, 3) for byte in digest[:size]]
 
 
+def contextual(texts: list[str], together: bool = True) -> list[dict]:
+    """The answer for these texts, in another order, as a service may give it."""
+    others = "|".join(texts) if together and len(texts) > 1 else ""
+    return [{"index": i, "embedding": vector(text + others)} for i, text in enumerate(texts)][::-1]
+
+
 def tokens(body: dict) -> int:
-    texts = body.get("input") or [message["content"] for message in body["messages"]]
+    grouped = [text for group in body.get("inputs", ()) for text in group]
+    texts = grouped or body.get("input") or [message["content"] for message in body["messages"]]
     return sum(len(text.split()) for text in texts)
+
+
+def cached(body: dict, before: list[dict]) -> int:
+    """How many words of a question's text begin a question that was answered before."""
+
+    def words(body):
+        return body["messages"][-1]["content"].split()
+
+    matches = (
+        itertools.takewhile(lambda pair: pair[0] == pair[1], zip(words(body), words(b), strict=False))
+        for b in before
+    )
+    return max((len(list(match)) for match in matches), default=0)
 
 
 @contextlib.contextmanager
@@ -110,6 +132,8 @@ def standing_in(answer: Callable[[list[dict]], str] | None = None, **settings) -
             elif fault == "duplicate":
                 for item in items:
                     item["index"] = 0
+            elif fault == "inner":
+                items[0]["data"].pop()
             elif fault == "uneven" and "data" in response:
                 items[0]["embedding"] = items[0]["embedding"][:-1]
             content = json.dumps(response).encode()
@@ -135,16 +159,20 @@ def standing_in(answer: Callable[[list[dict]], str] | None = None, **settings) -
 
         def response(self, body):
             count = tokens(body)
+            if self.path.endswith("/contextualizedembeddings"):
+                groups = [{"index": i, "data": contextual(group)} for i, group in enumerate(body["inputs"])]
+                return {"data": groups[::-1], "usage": {"total_tokens": count}}
             if self.path.endswith("/embeddings"):
-                data = [{"index": i, "embedding": vector(text)} for i, text in enumerate(body["input"])]
-                data.reverse()  # a service may answer in any order
+                data = contextual(body["input"], together=body.get("late_chunking", False))
                 settings, usage = {"data": data}, {"prompt_tokens": count, "total_tokens": count}
             else:
                 text = service.answer(body["messages"])
+                cut = len(text.split()) > body["max_tokens"]
+                text = " ".join(text.split()[: body["max_tokens"]]) if cut else text
                 choice = {
                     "index": 0,
                     "message": {"role": "assistant", "content": text},
-                    "finish_reason": "stop",
+                    "finish_reason": "length" if cut else "stop",
                 }
                 if body.get("logprobs"):
                     first = [{"token": text, "logprob": -0.1}, {"token": "no", "logprob": -2.5}]
@@ -158,6 +186,8 @@ def standing_in(answer: Callable[[list[dict]], str] | None = None, **settings) -
                     "completion_tokens": written,
                     "total_tokens": count + written,
                 }
+                if service.caches:
+                    usage["prompt_tokens_details"] = {"cached_tokens": cached(body, service.answered)}
             return {**settings, "usage": usage} if service.usage else settings
 
         def send(self, status, said, headers=None):

@@ -1,7 +1,5 @@
 """A download goes on where it was interrupted, is checked, and says what to do where there is no network."""
 
-from __future__ import annotations
-
 import hashlib
 import http.server
 import re

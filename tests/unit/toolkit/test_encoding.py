@@ -221,8 +221,7 @@ def test_half_the_width_keeps_what_bf16_had(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
-    [(1e6, "position 1 .*fp16; store fp32"), (np.nan, "position 1 .*not finite")],
+    ("value", "said"), [(1e6, "position 1 .*fp16; store fp32"), (np.nan, "position 1 .*not finite")]
 )
 def test_numbers_that_cannot_be_stored_are_refused(tmp_path, value, said):
     with pytest.raises(HarnessError, match=said):

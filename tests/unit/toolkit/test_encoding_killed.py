@@ -1,7 +1,5 @@
 """An encode of 50,000 passages, killed at random: what is repeated, and that the result is the same."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from harness.toolkit.search import exact, exact_kernels, exact_scan
+from harness.toolkit.search import exact, exact_kernels, exact_scan, hamming
 
 pytestmark = pytest.mark.extras
 
@@ -207,3 +207,21 @@ def test_torch_keeps_its_threads():
     with exact_scan.workers(1) as pool:
         assert pool.submit(torch.get_num_threads).result() == 1
     assert torch.get_num_threads() == before
+
+
+def test_every_number_of_16_bits_is_read_as_numpy_reads_it():
+    halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16).reshape(256, 256)
+    np.testing.assert_array_equal(exact._plain(halves), halves.astype(np.float32))
+
+
+@pytest.mark.parametrize("width", [48, 12, 5])
+@pytest.mark.parametrize("queries", [2, 9])
+def test_the_nearest_codes_are_those_of_fewest_different_bits_and_then_the_first(width, queries):
+    random = np.random.default_rng(0)
+    codes, asked = (random.integers(0, 256, (n, width), np.uint8) for n in (3000, queries))
+    far = np.bitwise_count(asked[:, None] ^ codes[None]).sum(axis=2, dtype=np.int64)
+    best = np.argsort(far, axis=1, kind="stable")
+    for k, threads in ((1, 1), (100, 3), (4000, 2)):
+        places, distances = hamming.search(asked, codes, k, threads=threads)
+        assert (places == best[:, :k]).all()
+        assert (distances == np.take_along_axis(far, best, axis=1)[:, :k]).all()

@@ -1,7 +1,5 @@
 """Tables are read the same from Parquet, JSON lines and TSV, and what is wrong with one has file and line."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -98,6 +98,19 @@ def test_long_texts_are_cut_into_runs_that_fit_the_cache(monkeypatch):
     torch.testing.assert_close(packed(model)(tokens), whole)
 
 
+@pytest.mark.parametrize(("dtype", "close"), [(torch.float32, 1e-5), (torch.bfloat16, 0.02)])
+def test_attention_over_a_text_that_exceeds_the_cache_is_the_same_formula(dtype, close):
+    if not torch_packed._supported(dtype):
+        pytest.skip("this CPU does not multiply bf16")
+    torch.manual_seed(1)
+    qkv = torch.randn(1300, 3, 2, 8).to(dtype) / 2
+    q, k, v = qkv.double().permute(1, 2, 0, 3)
+    expected = (torch.softmax(q @ k.transpose(1, 2), -1) @ v).transpose(0, 1).reshape(1300, 16)
+    alike = list(torch_packed.alike_runs(np.array([0, 1300]), 2))
+    found = torch_packed._attention(qkv.reshape(1300, 48), 2, alike)
+    torch.testing.assert_close(found.double(), expected, atol=close, rtol=close)
+
+
 def test_bf16_is_close_to_fp32():
     model, tokens = network("BertModel"), some_tokens(LENGTHS)
     exact = packed(model)(tokens)

@@ -23,15 +23,21 @@ class Scaled:
     dtype = np.dtype(np.int8)
 
     def __init__(self, rows: NDArray[np.int8], scales: Floats) -> None:
-        self._rows, self._scales = rows, scales
+        self.rows, self.scales = rows, scales
         self.shape = rows.shape
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self.rows)
+
+    def part(self, start: int, stop: int) -> tuple[NDArray[np.int8], Floats]:
+        """The whole numbers and scales of some rows, read-only: loops are then compiled for one type only."""
+        rows, scales = (part[start:stop].view(np.ndarray).view() for part in (self.rows, self.scales))
+        rows.flags.writeable = scales.flags.writeable = False
+        return rows, scales
 
     def __getitem__(self, chosen: Any) -> Floats:
-        rows: Floats = self._rows[chosen].astype(np.float32)
-        rows *= np.asarray(self._scales[chosen])[..., None]
+        rows: Floats = self.rows[chosen].astype(np.float32)
+        rows *= np.asarray(self.scales[chosen])[..., None]
         return rows
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -28,6 +30,10 @@ Prepare: TypeAlias = "Callable[[Batch], tuple[Tokens, Lost]]"
 
 
 _Shard: TypeAlias = "tuple[Ints, Tokens, Lost]"  # positions, tokens and what was cut of a shard's texts
+Read: TypeAlias = "Callable[[int, int], _Shard]"
+"""The numbers of a shard's first text and of the text after its last one -> the positions of the texts, the
+tokens that are to go through the model, and what did not fit. With `encode`, each text has its tokens; with
+`encode_shards`, the tokens may be cut otherwise, such as into windows of documents."""
 
 
 class Mark(NamedTuple):
@@ -65,7 +71,26 @@ def encode(
     budget: int = BUDGET,
     part: range | None = None,
 ) -> Encoding:
-    """Encodes all texts and hands them to `write`, a shard of consecutive texts at a time.
+    """Encodes all texts and hands them to `write`, a shard of `shard` consecutive texts at a time. See
+    `encode_shards`."""
+    borders = np.append(np.arange(0, len(texts), shard), len(texts))
+    read = functools.partial(_tokens, texts, prepare)
+    return encode_shards(texts, folder, read, borders, forwards, write, budget=budget, part=part)
+
+
+def encode_shards(
+    texts: Texts,
+    folder: Path,
+    read: Read,
+    borders: Ints,
+    forwards: Sequence[Forward],
+    write: Write,
+    *,
+    budget: int = BUDGET,
+    part: range | None = None,
+) -> Encoding:
+    """Encodes all texts and hands them to `write`, a shard of the texts between two `borders` (int64[n + 1],
+    ascending, without gaps) at a time. The rows of a shard are those of its tokens.
 
     `forwards` has one entry for each worker: one for each GPU or each core. Batches lie within a shard, so
     the result depends neither on the workers nor on where an earlier run was killed. The earlier run's
@@ -74,21 +99,21 @@ def encode(
     """
     marks = folder / MARKS
     marks.mkdir(exist_ok=True)
-    ranges = [(first, min(shard, len(texts) - first)) for first in range(0, len(texts), shard)]
+    ranges = list(itertools.pairwise(borders.tolist()))
     done = {number: mark for number, range in enumerate(ranges) if (mark := _read(marks, number, range))}
-    texts_done = sum(mark.texts for mark in done.values())
-    texts.progress(texts_done)
+    texts_done: float = sum(mark.texts for mark in done.values())
+    texts.progress(round(texts_done))
 
-    def more(count: int) -> None:
+    def more(count: float) -> None:
         nonlocal texts_done
         texts_done += count
-        texts.progress(texts_done)
+        texts.progress(round(texts_done))
 
     chosen = range(len(texts)) if part is None else part
     missing = [number for number, (first, _) in enumerate(ranges) if first in chosen and number not in done]
     with workers(forwards, budget) as run:
-        for number, read in _ahead(texts, prepare, missing, ranges):
-            done[number] = _one(number, ranges[number][0], read, run, write, more)
+        for number, shard in _ahead(read, [(number, *ranges[number]) for number in missing]):
+            done[number] = _one(number, ranges[number][0], shard, run, write, more)
             disk.replace_file(_path(marks, number), orjson.dumps(done[number]._asdict()))
     lost = Lost(
         sum(mark.texts_cut for mark in done.values()), sum(mark.tokens_lost for mark in done.values())
@@ -113,34 +138,34 @@ def distrust(folder: Path, whole: Callable[[int], bool]) -> None:
 def _one(
     number: int,
     first: int,
-    read: _Shard,
+    shard: _Shard,
     run: Run,
     write: Write,
-    more: Callable[[int], None],
+    more: Callable[[float], None],
 ) -> Mark:
-    positions, tokens, lost = read
-    passed = run(tokens, more)
+    positions, tokens, lost = shard
+    share = len(positions) / max(1, len(tokens.bounds) - 1)  # of the texts in each row
+    passed = run(tokens, lambda rows: more(rows * share))
     write(Shard(number, first, positions, passed.rows))
     return Mark(first, len(positions), len(tokens.ids), lost.texts, lost.tokens, passed.split)
 
 
-def _ahead(
-    texts: Texts, prepare: Prepare, numbers: Sequence[int], ranges: Sequence[tuple[int, int]]
-) -> Iterator[tuple[int, _Shard]]:
-    """Yields the tokens of these shards. The next shard is tokenised while the current one is encoded."""
+def _ahead(read: Read, ranges: Sequence[tuple[int, int, int]]) -> Iterator[tuple[int, _Shard]]:
+    """Yields the numbers and tokens of these shards, which are given by number, first text and end. The next
+    shard is tokenised while the current one is encoded."""
     with ThreadPoolExecutor(1, thread_name_prefix="tokenise") as reader:
-        coming = [reader.submit(_tokens, texts, prepare, *ranges[number]) for number in numbers[:1]]
-        for at, number in enumerate(numbers):
+        coming = [reader.submit(read, *ends) for _, *ends in ranges[:1]]
+        for at, (number, *_) in enumerate(ranges):
             prepared = coming.pop().result()
-            if at + 1 < len(numbers):
-                coming.append(reader.submit(_tokens, texts, prepare, *ranges[numbers[at + 1]]))
+            if at + 1 < len(ranges):
+                coming.append(reader.submit(read, *ranges[at + 1][1:]))
             yield number, prepared
 
 
-def _tokens(texts: Texts, prepare: Prepare, first: int, count: int) -> _Shard:
+def _tokens(texts: Texts, prepare: Prepare, first: int, stop: int) -> _Shard:
     """The tokens of one shard. Few texts are in memory at a time, because they may be long documents."""
     positions, parts, lost = [], [], Lost()
-    for batch in texts.batches(READ, first, first + count):
+    for batch in texts.batches(READ, first, stop):
         token_ids, cut = prepare(batch)
         positions.append(batch.positions)
         parts.append(token_ids)
@@ -159,4 +184,4 @@ def _read(marks: Path, number: int, expected: tuple[int, int]) -> Mark | None:
         mark = Mark(**orjson.loads(_path(marks, number).read_bytes()))
     except (FileNotFoundError, ValueError, TypeError):
         return None
-    return mark if (mark.first, mark.texts) == expected else None
+    return mark if (mark.first, mark.first + mark.texts) == expected else None

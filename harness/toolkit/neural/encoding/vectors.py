@@ -11,7 +11,7 @@ import numpy as np
 
 from harness.errors import HarnessError
 from harness.store import disk
-from harness.toolkit.neural.encoding import int8
+from harness.toolkit.neural.encoding import binary, int8
 from harness.toolkit.neural.encoding.loop import distrust
 from harness.toolkit.neural.encoding.parts import Shard, Write
 
@@ -25,14 +25,14 @@ _SCALES, _NEIGHBOURS = "scales.npy", "neighbours.npy"  # only beside vectors in 
 _EMPTY = 128  # bytes of an .npy file with a header alone, which cannot be mapped
 ROWS = 1 << 16  # rows that `join` copies at a time
 _STORED: dict[str, np.dtype[Any]] = {
-    "fp32": np.dtype("<f4"), "fp16": np.dtype("<f2"), "int8": np.dtype("|i1"),
+    "fp32": np.dtype("<f4"), "fp16": np.dtype("<f2"), "int8": np.dtype("|i1"), "binary": np.dtype("|u1"),
 }  # fmt: skip
 
 
 class Vectors(NamedTuple):
     """The written vectors, mapped into memory."""
 
-    rows: Any  # [n, d]: float32 or float16, or an `int8.Scaled`
+    rows: Any  # [n, d]: float32 or float16, or an `int8.Scaled` or `binary.Codes`
     positions: Ints  # int64[n], ascending: the position of each row
 
 
@@ -45,30 +45,38 @@ class _File(NamedTuple):
     each: int = 1  # the number of texts that share one row of the file
 
 
-def _files(texts: int, dimension: int, stored: str) -> list[_File]:
-    files = [_File(VECTORS, (texts, dimension), _STORED[stored]), _File(POSITIONS, (texts,), np.dtype("<i8"))]
+def _files(texts: int, dimension: int, stored: str, start: int = 0) -> list[_File]:
+    """The files of `texts` texts, of which the first has the number `start`."""
+    if stored == "binary" and dimension % 8:
+        raise HarnessError(f"stored: binary takes numbers by eights, not {dimension}; give `dimensions` so")
+    width = dimension // 8 if stored == "binary" else dimension
+    files = [_File(VECTORS, (texts, width), _STORED[stored]), _File(POSITIONS, (texts,), np.dtype("<i8"))]
     if stored == "int8":
-        groups = -(-texts // int8.GROUP)
+        groups = -(-(start + texts) // int8.GROUP) - start // int8.GROUP
         files.append(_File(_SCALES, (texts,), np.dtype("<f4")))
         files.append(_File(_NEIGHBOURS, (groups, 2), np.dtype("<i4"), int8.GROUP))
     return files
 
 
-def writer(folder: Path, texts: int, dimension: int, stored: str = "fp32") -> Write:
+def writer(folder: Path, texts: int, dimension: int, stored: str = "fp32", start: int = 0) -> Write:
     """A `Write` that puts the rows of each shard at their places in the files of the vectors. If an earlier
     run left these files whole, their content is kept. fp16 loses nothing of vectors that were computed in
-    bf16: it has 11 significant bits, bf16 has 8. In int8, each shard must begin at a multiple of
-    `int8.GROUP`."""
-    put = _putting(folder, _files(texts, dimension, stored))
+    bf16: it has 11 significant bits, bf16 has 8. In int8, no two shards may begin within the same
+    `int8.GROUP` texts, counted from 0. `start` is the number of the first text, for a part."""
+    put = _putting(folder, _files(texts, dimension, stored, start), start)
 
     def write(shard: Shard) -> None:
         rows = np.asarray(shard.rows, np.float32).reshape(len(shard.positions), dimension)
         arrays: dict[str, NDArray[Any]] = {POSITIONS: shard.positions}
-        if stored == "int8":
+        if stored in ("int8", "binary"):
             _refuse_strange(rows, rows, shard.positions, stored)
+        if stored == "binary":
+            arrays[VECTORS] = binary.packed(rows)
+        elif stored == "int8":
             arrays[VECTORS], arrays[_SCALES] = int8.scaled(rows)
             read_back = int8.Scaled(arrays[VECTORS], arrays[_SCALES])[:]
-            groups = [slice(start, start + int8.GROUP) for start in range(0, len(rows), int8.GROUP)]
+            places = (shard.first + len(rows)) // int8.GROUP - shard.first // int8.GROUP  # before the next
+            groups = [slice(g * int8.GROUP, (g + 1) * int8.GROUP) for g in range(max(1, places))]
             neighbours = [int8.neighbours(rows[group], read_back[group]) for group in groups]
             arrays[_NEIGHBOURS] = np.array(neighbours, np.int32).reshape(len(groups), 2)
         else:
@@ -92,7 +100,9 @@ def join(parts: Sequence[IndexPart], folder: Path, texts: int, stored: str) -> N
                 put(file.name, part.start + start * file.each, rows[start : start + ROWS])
 
 
-def _putting(folder: Path, files: Sequence[_File]) -> Callable[[str, int, NDArray[Any]], None]:
+def _putting(
+    folder: Path, files: Sequence[_File], begin: int = 0
+) -> Callable[[str, int, NDArray[Any]], None]:
     """A function that puts values into one of the files. It takes the name of the file, the number of the
     first text, and the values. The marks of finished shards are removed unless all files are whole."""
     if not all(_fits(folder / file.name, file.shape, file.dtype) for file in files):
@@ -103,7 +113,8 @@ def _putting(folder: Path, files: Sequence[_File]) -> Callable[[str, int, NDArra
     def put(name: str, first: int, values: NDArray[Any]) -> None:
         file = by_name[name]
         width = int(np.prod(file.shape[1:])) * file.dtype.itemsize
-        _put(folder / name, offsets[name] + first // file.each * width, values.astype(file.dtype, copy=False))
+        row = first // file.each - begin // file.each
+        _put(folder / name, offsets[name] + row * width, values.astype(file.dtype, copy=False))
 
     return put
 
@@ -113,6 +124,8 @@ def read(folder: Path) -> Vectors:
     rows: Any = _mapped(folder / VECTORS)
     if rows.dtype == _STORED["int8"]:
         rows = int8.Scaled(rows, _mapped(folder / _SCALES))
+    elif rows.dtype == _STORED["binary"]:
+        rows = binary.Codes(rows)
     return Vectors(rows, _mapped(folder / POSITIONS))
 
 
