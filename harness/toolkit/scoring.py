@@ -22,8 +22,8 @@ from harness.scoring.rank_agreement import kendall_tau
 from harness.scoring.score import Scored, Scores, mean
 
 __all__ = [
-    "Difference", "Sample", "Scored", "differences", "interval", "kendall_tau", "mean", "means_of_groups",
-    "relevant", "slice_groups", "summaries", "system_means_of_groups",
+    "Difference", "Scored", "differences", "interval", "kendall_tau", "mean", "means_of_groups", "relevant",
+    "slice_groups", "system_means_of_groups",
 ]  # fmt: skip
 ALPHA, SEED = 0.05, 0
 

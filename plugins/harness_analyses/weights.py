@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from harness.plugin import AnalysisInput, Finding, Hits, SystemRun
-from harness.toolkit.scoring import Sample, mean, means_of_groups, slice_groups, summaries
+from harness.toolkit.scoring import Scored, interval, mean, means_of_groups, slice_groups
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Doubles: TypeAlias = NDArray[np.float64]
-
-SEED = 0
 
 
 class Weights:
@@ -65,17 +63,17 @@ class Weights:
         )
         if system.fixed is not None:
             hits_of = (system.fixed(), system.hits)
-            fixed, learned = (data.scores(hits, (column,)).columns[0].values for hits in hits_of)
-            yield self.gains(
-                system.name, column.label, fixed, learned, np.max([*values, fixed, learned], axis=0)
-            )
+            fixed, learned = (data.scores(hits, (column,)).columns[0] for hits in hits_of)
+            best = np.max([*values, fixed.values, learned.values], axis=0)
+            yield self.gains(system.name, fixed, learned.values, best)
 
-    def gains(self, system: str, label: str, fixed: Doubles, learned: Doubles, oracle: Doubles) -> Finding:
-        """The learned weights beside the best fixed weight and the best weight of each query."""
-        ones, means = np.ones(len(fixed)), []
-        for of_query in (fixed, learned, oracle, learned - fixed, oracle - fixed):
-            means.append(Sample(of_query, ones, "mean"))
-        fixed_mean, *others = (summary[:3] for summary in summaries(means, SEED))
+    def gains(self, system: str, scored: Scored, learned: Doubles, oracle: Doubles) -> Finding:
+        """The learned weights beside the best fixed weight, as `scored`, and the best one of each query."""
+        fixed, label = scored.values, scored.column.label
+        fixed_mean, *others = (
+            interval(scored._replace(numerator=of_query, denominator=np.ones(len(fixed)), average="mean"))[:3]
+            for of_query in (fixed, learned, oracle, learned - fixed, oracle - fixed)
+        )
         names = ("learned for each query", "best of each query (oracle)")
         gained = zip(names, others[:2], others[2:], strict=True)
         return Finding(
