@@ -67,4 +67,4 @@ class Compressed:
         """int32[t]: the centroid of each vector."""
         shifts = 8 * np.arange(self._codec.code, dtype=np.int32)
         digits = self._rows[:, : self._codec.code].astype(np.int32) << shifts
-        return digits.sum(axis=1, dtype=np.int32)
+        return np.asarray(digits.sum(axis=1, dtype=np.int32), np.int32)

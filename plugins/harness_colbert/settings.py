@@ -39,7 +39,7 @@ METADATA_KEYS = FolderSettings._fields[: FolderSettings._fields.index("m3")]
 def resolved(params: ColbertParams) -> ColbertParams:
     """The parameters with the settings that the registry or an available folder states. Called while
     planning."""
-    search = getattr(params, "search", "exact")
+    search: Any = getattr(params, "search", "exact")
     if params.stored == "none" and search != "exact":
         raise HarnessError(
             "stored: an inverted file needs the passages' vectors; store them, or leave out search"
