@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -80,8 +81,8 @@ def write_shards(
         if not shard.exists():
             documents = list(corpus.documents_in(start, stop))
             words += sum(len(passage.text.split()) for item in documents for passage in item.passages)
-            additions = _checked(documents, augmenter.augment(documents))
-            _write(shard, additions)
+            report = partial(_report, progress, start, corpus.documents)
+            _write(shard, _checked(documents, augmenter.augment(documents), report))
         with pa.memory_map(str(shard)) as source:
             sums.update(json.loads((pa.ipc.open_file(source).schema.metadata or {}).get(COUNTS, "{}")))
         counts = np.diff(corpus.first[start : stop + 1]).tolist()
@@ -156,8 +157,18 @@ def _write(shard: Path, additions: list[Addition]) -> None:
     disk.rename(beside, shard)
 
 
-def _checked(documents: list[Document], additions: Iterable[Addition]) -> list[Addition]:
-    checked = list(each(additions, Addition, "the additions of a context-augmenter"))
+def _report(progress: Callable[[int, int | None], None], start: int, total: int, done: int) -> None:
+    progress(start + done, total)
+
+
+def _checked(
+    documents: list[Document], additions: Iterable[Addition], report: Callable[[int], None] | None = None
+) -> list[Addition]:
+    checked: list[Addition] = []
+    for addition in each(additions, Addition, "the additions of a context-augmenter"):
+        checked.append(addition)
+        if report is not None:
+            report(len(checked))
     if len(checked) != len(documents):
         raise ContractError(f"{len(checked)} additions for {len(documents)} documents; one each is expected")
     for document, addition in zip(documents, checked, strict=True):

@@ -38,3 +38,11 @@ def test_shards_of_parts_are_those_of_the_whole(tmp_path: Path, monkeypatch: pyt
     assert all(
         (tmp_path / "parts" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes() for name in names
     )
+
+
+def test_each_document_is_progress_of_the_step(tmp_path: Path) -> None:
+    """A shard has 2,048 documents, and a language model takes seconds for one."""
+    corpus.write(Source(), tmp_path, lambda *told: None)
+    told: list[tuple[int, int | None]] = []
+    context_additions.write(Titles(), corpus.Corpus(tmp_path), tmp_path, lambda *each: told.append(each))
+    assert told == [*((done, 10) for done in range(1, 11)), (10, 10)]
