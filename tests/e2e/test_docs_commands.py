@@ -30,6 +30,7 @@ NOT_HERE = {  # page -> the start of a command -> why it is not run here
     "README.md": {"make demo": INSTALLS, "make test": INSTALLS, "harness eval all-minilm-l6-v2": WEIGHTS},
     "annotate.md": {"harness annotate pool --out judgements --grade-by": "needs a chat service"},
     "cluster.md": {"harness run": CLUSTER},
+    "document-context.md": {"harness run": REHEARSED},
     "import-model.md": {
         "harness import-model --from paddle marco_dual_encoder_v0": IMPORTED,
         "harness import-model --from paddle dual_params": IMPORTED, "harness import-model --from t2ranking": IMPORTED,
