@@ -20,7 +20,7 @@ SHAPE = ("top score", "drop to rank 3", "drop to rank 11", "drop to rank 101", "
 SHARED = ("overlap at 1", "overlap at 10", "overlap at 100", "characters")
 OF_TERMS = ("terms", "mean idf", "greatest idf")
 FLOOR = 1e-4  # the least divisor, as in the fusion itself
-FLAT = 1e-9  # a smaller deviation, as a share of the mean, is rounding
+FLAT = 1e-9  # a smaller deviation, as a share of the mean, is rounding in a constant feature
 FOLDS, SEED = 5, 0  # of the cross-fitting within the queries that a model is learned from
 # C of the logistic regression; the smaller, the nearer are its coefficients to 0
 STRENGTHS = (0.001, 0.01, 0.1, 1.0)
@@ -84,7 +84,7 @@ def learn(features: Doubles, values: Doubles, scores: Doubles) -> dict[str, JSON
     middle = _middle(scores)
     gain = _gain(scores, middle)
     mean, deviation = features.mean(axis=0), features.std(axis=0)
-    deviation[deviation < FLAT * np.abs(mean)] = 0  # of a feature that is the same everywhere, but for rounding
+    deviation[deviation < FLAT * np.abs(mean)] = 0
     scaled = _scaled(features, mean, deviation)
     fold_of = np.random.default_rng(SEED).permutation(len(scaled)) % FOLDS
     strength, logits, least = STRENGTHS[0], np.zeros(len(scaled)), np.inf

@@ -94,4 +94,5 @@ def test_a_feature_that_is_the_same_everywhere_but_for_rounding_moves_no_weight(
     features[:, 2:] = 0.1, np.log1p(3)
     assert features.std(axis=0)[2:].all()
     model = learned.learn(features, VALUES, scores_with(0.5 + 0.3 * np.sign(features[:, 0])))
-    assert (learned.predict(features + [0, 0, 1, 1], model) == learned.predict(features, model)).all()
+    other = features + np.array([0, 0, 1, 1])
+    assert (learned.predict(other, model) == learned.predict(features, model)).all()
