@@ -93,11 +93,9 @@ class View:
         while start < stop:
             # as many documents at a time as have PASSAGES passages together, at least one
             end = max(start + 1, int(np.searchsorted(first, first[start] + PASSAGES, "right")) - 1)
-            numbers = np.arange(start, min(end, stop))
-            titles, texts = (
-                self.corpus.titles(numbers),
-                self.corpus.texts(np.arange(first[start], first[end])),
-            )
+            numbers = np.arange(start, end := min(end, stop))
+            titles = self.corpus.titles(numbers)
+            texts = self.corpus.texts(np.arange(first[start], first[end]))
             stages = [stage.take(numbers) for stage in self.stages]
             for i, (number, title) in enumerate(zip(numbers.tolist(), titles, strict=True)):
                 low, high = int(first[number]), int(first[number + 1])

@@ -107,7 +107,7 @@ def _idf(searcher: Searcher, texts: Sequence[str]) -> list[NDArray[np.float64]]:
     terms = searcher.terms(texts)
     known = searcher.statistics([term for each in terms for term in each])
     idf = np.where(known.texts > 0, np.log1p(known.all_texts / np.maximum(known.texts, 1)), 0.0)
-    return np.split(idf, np.cumsum([len(each) for each in terms])[:-1])
+    return np.split(idf, np.cumsum([len(each) for each in terms]))[:-1]
 
 
 def combiner(step: Mixing[Any], task: Task, parameter: str | None) -> Callable[..., Hits]:

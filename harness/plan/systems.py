@@ -135,7 +135,7 @@ def _combined(
     if tuning is not None:
         on, on_inputs, on_mixed, on_combiner = collection, inputs, mixed, combiner
         if tuning.on is not None:
-            path = ("systems", system.base, "combine", "tune")
+            path = ("systems", system.base, "combine", chosen.name, tuning.parameter, tuning.word)
             on = datasets.split_of(context, tuning.on, tuning.place, path, ON_ANOTHER)
             on_inputs = [output(context, on, name) for name in system.of]
             _check_within(context, system, chosen, on_inputs)

@@ -33,6 +33,10 @@ class Tuning(NamedTuple):
     place: Place
     learned: bool = False  # whether each query gets a value of its own
 
+    @property
+    def word(self) -> str:
+        return "learned" if self.learned else "tune"
+
 
 class Search(NamedTuple):
     """Parameters of one method whose values are tuned together. The system runs again for each point."""

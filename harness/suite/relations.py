@@ -54,8 +54,8 @@ def _tuning(systems: Sequence[System]) -> Iterator[Problem]:
                 yield Problem(chosen.tuned.place, ("systems", system.base, chosen.name, "learned"), text)
             text_of, tuning = _unfit(chosen), chosen.tuned or chosen.searched
             if text_of is not None and tuning is not None:
-                path = ("systems", system.base, chosen.name, "tune", "grid")
-                yield Problem(tuning.place, path, text_of)
+                word = chosen.tuned.word if chosen.tuned else "tune"
+                yield Problem(tuning.place, ("systems", system.base, chosen.name, word, "grid"), text_of)
 
 
 def _splits(

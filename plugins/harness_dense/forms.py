@@ -66,7 +66,7 @@ def writer(folder: Path, texts: int, dimension: int, params: DenseParams, start:
 def join(parts: Sequence[IndexPart], folder: Path, texts: int, params: DenseParams) -> None:
     vectors.join(parts, folder, texts, params.stored)
     if _copied(params):
-        (folder / COPY).mkdir()
+        (folder / COPY).mkdir(exist_ok=True)
         copies = [part._replace(folder=part.folder / COPY) for part in parts]
         vectors.join(copies, folder / COPY, texts, params.rescore_by)
 

@@ -170,10 +170,13 @@ def _central(begins: Ints, stops: Ints, spans: Ints) -> Ints:
 
     def best(starts: Ints, ends: Ints) -> Ints:
         """int64[n]: the window of each range of tokens; -1 if no window holds it."""
-        left = np.where(begins == 0, spans[-1], starts[:, None] - begins)
-        right = np.where(stops == spans[-1], spans[-1], stops - ends[:, None])
-        margins = np.minimum(left, right)  # int64[n, W]; negative outside of the window
-        return np.where(margins.max(axis=1) >= 0, margins.argmax(axis=1), -1)
+        low, high = np.searchsorted(stops, ends), np.searchsorted(begins, starts, "right") - 1
+        middle = (starts + ends - stops[0]) // (2 * begins[1])  # it, or the next one, if that holds the range
+        tried = np.stack([low, middle, middle + 1, high]).clip(low, high)
+        left = np.where(tried == 0, spans[-1], starts - begins[tried])
+        right = np.where(tried == len(begins) - 1, spans[-1], stops[tried] - ends)
+        found = np.take_along_axis(tried, np.minimum(left, right).argmax(axis=0)[None], 0)[0]
+        return np.where(low <= high, found, -1)
 
     chosen = np.repeat(best(spans[:-1], spans[1:]), np.diff(spans))
     loose = np.flatnonzero(chosen < 0)

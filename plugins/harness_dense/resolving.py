@@ -67,7 +67,11 @@ def resolved(params: DenseParams, unit: Unit = "passage") -> DenseParams:
         if described and described.positions:
             model_folder.refuse_beyond(name, getattr(params, name), described.positions)
             settled[name] = min(settled[name], described.positions)
+    plain = settled["dimensions"] is None and settled["stored"] in (usual, "fp32")
+    settled["keep_full"] = params.keep_full or plain
     if params.late is not None:
+        if backend == "numpy":
+            raise HarnessError("late: static embeddings read every token alone; leave it out")
         settled |= _late(params, params.late, settled, passages, unit)
     return dataclasses.replace(params, **settled)
 

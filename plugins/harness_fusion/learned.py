@@ -20,13 +20,10 @@ SHAPE = ("top score", "drop to rank 3", "drop to rank 11", "drop to rank 101", "
 SHARED = ("overlap at 1", "overlap at 10", "overlap at 100", "characters")
 OF_TERMS = ("terms", "mean idf", "greatest idf")
 FLOOR = 1e-4  # the least divisor, as in the fusion itself
+FLAT = 1e-9  # a smaller deviation, as a share of the mean, is rounding in a constant feature
 FOLDS, SEED = 5, 0  # of the cross-fitting within the queries that a model is learned from
-STRENGTHS = (
-    0.001,
-    0.01,
-    0.1,
-    1.0,
-)  # C of the logistic regression; the smaller, the nearer are its coefficients to 0
+# C of the logistic regression; the smaller, the nearer are its coefficients to 0
+STRENGTHS = (0.001, 0.01, 0.1, 1.0)
 SHIFTS = (0.1, 0.2, 0.3, 0.4, 0.5)  # how far a query's weight may be from the centre
 
 
@@ -87,7 +84,8 @@ def learn(features: Doubles, values: Doubles, scores: Doubles) -> dict[str, JSON
     middle = _middle(scores)
     gain = _gain(scores, middle)
     mean, deviation = features.mean(axis=0), features.std(axis=0)
-    scaled = (features - mean) / np.where(deviation > 0, deviation, 1.0)
+    deviation[deviation < FLAT * np.abs(mean)] = 0
+    scaled = _scaled(features, mean, deviation)
     fold_of = np.random.default_rng(SEED).permutation(len(scaled)) % FOLDS
     strength, logits, least = STRENGTHS[0], np.zeros(len(scaled)), np.inf
     for tried in STRENGTHS:
@@ -142,8 +140,11 @@ def chances(features: Doubles, model: Mapping[str, JSON]) -> Doubles:
     """The chance p that a query is served better by a weight above the middle: float64[Q]."""
     every = [model["features"][name] for name in names(features.shape[1])]
     mean, deviation, coefficients = np.array(every).T
-    scaled = (features - mean) / np.where(deviation > 0, deviation, 1.0)
-    return np.asarray(expit(model["intercept"] + scaled @ coefficients))
+    return np.asarray(expit(model["intercept"] + _scaled(features, mean, deviation) @ coefficients))
+
+
+def _scaled(features: Doubles, mean: Doubles, deviation: Doubles) -> Doubles:
+    return np.where(deviation > 0, (features - mean) / np.where(deviation > 0, deviation, 1.0), 0.0)
 
 
 def logistic(features: Doubles, gain: Doubles, strength: float) -> Doubles:

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 from harness.plugin import Addition, Document
 from harness.toolkit.text.sentences import sentences
 from harness_situate import Situate
-from harness_situate.windows import Window, shortened, shown, windows
+from harness_situate.windows import shortened, shown, windows
 
 FIELD = re.compile(r"\{(title|document|passage)\}")
 PART = 4  # a passage fills at most this part of the room for its document
@@ -81,7 +81,8 @@ class Augmenter:
             [i for i in window.asked if i in filled and document.passages[i].candidate] for window in cut
         ]
         prompts = [
-            self._prompts(document, texts, window, group) for window, group in zip(cut, groups, strict=True)
+            self._prompts(document, texts, share, group)
+            for share, group in zip(shown(texts, cut), groups, strict=True)
         ]
         whole = len(cut) == 1 and all(
             text == passage.text for text, passage in zip(texts, document.passages, strict=True)
@@ -89,13 +90,10 @@ class Augmenter:
         return Asked(groups, prompts, Counter() if whole else Counter(documents_cut=1))
 
     def _prompts(
-        self, document: Document, texts: Sequence[str], window: Window, group: Sequence[int]
+        self, document: Document, texts: Sequence[str], share: str, group: Sequence[int]
     ) -> list[str]:
         room, length = self._params.document_length, self._writer.length
-        values = {
-            "title": shortened(document.title, room // PART, length),
-            "document": shown(texts, window),
-        }
+        values = {"title": shortened(document.title, room // PART, length), "document": share}
         prompts: list[str] = []
         for i in group:
             values["passage"] = shortened(texts[i], room // PART, length)

@@ -48,12 +48,15 @@ def windows(lengths: Sequence[int], room: int) -> list[Window]:
     return cut
 
 
-def shown(texts: Sequence[str], window: Window) -> str:
-    """The text of a window. In a cut document, the headings above the window's first passage come first."""
-    lines = [LEFT_OUT] * (window.start > 0) + [*texts[window.start : window.stop]]
-    if window.start:
-        lines.insert(0, above(texts, plain=True)[window.start][:HEADINGS])
-    return "\n".join(line for line in lines + [LEFT_OUT] * (window.stop < len(texts)) if line)
+def shown(texts: Sequence[str], cut: Sequence[Window]) -> list[str]:
+    """The text of each window. In a cut document, the headings above the window's first passage come
+    first."""
+    headings, shares = above(texts, plain=True) if len(cut) > 1 else [], []
+    for start, stop, _ in cut:
+        lines = [headings[start][:HEADINGS], LEFT_OUT] if start else []
+        lines += [*texts[start:stop], *[LEFT_OUT] * (stop < len(texts))]
+        shares.append("\n".join(line for line in lines if line))
+    return shares
 
 
 def shortened(text: str, room: int, length: Callable[[str], int]) -> str:

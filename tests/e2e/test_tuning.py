@@ -113,7 +113,10 @@ def test_a_dataset_may_be_there_to_tune_on_alone(harness, store):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"on": "tour/test"}, "'tour/test' is what the suite scores as 'tour'; tune on another, or"),
+        (
+            {"on": "tour/test"},
+            "weight.tune: 'tour/test' is what the suite scores as 'tour'; tune on another, or",
+        ),
         ({"on": "toor/dev"}, "unknown dataset 'toor'; did you mean 'tour'?"),
         ({"on": "dev"}, "expected DATASET/SPLIT, got 'dev'"),
         ({"on": "tour/train"}, "tour/train: expected one of 'test', 'dev', got 'train'"),

@@ -1,7 +1,9 @@
 """The contexts `prefix-from-file` and `text-from-file`: forms of files, and files that do not fit."""
 
+import errno
 import json
 import resource
+import tempfile
 
 import numpy as np
 import pyarrow as pa
@@ -130,3 +132,12 @@ def test_texts_of_a_file_do_not_fill_the_memory(tmp_path):
     assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024 < 60  # the texts have 100 MB
     assert rows.texts_of(["p399999", "none"]) == ["word " * 50, None]
     assert np.array_equal(rows.rows_of(["p7", "p12345"]), [7, 12345])
+
+
+def test_a_full_disk_of_temporary_files_is_told_as_one(tmp_path, monkeypatch):
+    def full():
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", full)
+    with pytest.raises(HarnessError, match="no space is left for a temporary file; free some, or name"):
+        matched(stage(written(tmp_path / "rows.jsonl", ROWS)))

@@ -59,7 +59,8 @@ def test_a_form_is_the_same_from_the_full_vectors_from_the_texts_and_from_parts(
     assert facts.items() <= method.index(texts, whole).items()
     for part in parts:
         method.index_part(texts, part.folder, part.start, part.stop)
-    method.join(texts, parts, joined)
+    for _ in range(2):  # as after a kill
+        method.join(texts, parts, joined)
     names = [path.relative_to(derived) for path in derived.rglob("*.npy")]
     for other in (whole, joined):
         assert not filecmp.cmpfiles(derived, other, names, shallow=False)[1:][0]
@@ -108,6 +109,11 @@ def test_binary_fulfils_the_contract_of_retrievers(model, tmp_path):
         if case.name in ("returns at most k", "fills short rows", "scores within exactly"):
             (tmp_path / case.name).mkdir()
             case(tmp_path / case.name)
+
+
+def test_what_is_stored_in_full_anyway_has_one_key(model):
+    assert made(model, keep_full=False)._params == made(model)._params
+    assert made(model, keep_full=False, stored="int8")._params != made(model, stored="int8")._params
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -128,6 +129,16 @@ def test_ten_documents_are_read_as_published(tmp_path, make, window, overlap, be
     assert facts["texts_cut"] == 0
     assert facts["tokens"] == read if overlap < window / 2 else facts["tokens"] < read  # some pool nothing
     assert ["pooled by mean, but queries by cls" in line for line in notes(params)] == [True]
+
+
+def test_a_passage_of_many_windows_takes_no_memory_for_each_pair_of_token_and_window():
+    begins = np.arange(0, 100_000, 384)
+    tracemalloc.start()
+    chosen = late._central(begins, np.minimum(begins + 512, 100_128), np.array([0, 100_128]))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 400 * len(chosen)
+    assert set(chosen.tolist()) == set(range(len(begins)))
 
 
 def test_passages_alone_and_only_passages_and_texts_of_no_document_are_read_as_passages(tmp_path):

@@ -87,3 +87,12 @@ def test_features_are_of_each_list_of_both_and_of_the_query():
     assert learned.features([first, second], STRUCTURE, asked._replace(idf=None)).shape[1] == 16
     one = [each._replace(passages=each.passages[:1], scores=each.scores[:1]) for each in (first, second)]
     assert (learned.features(one, STRUCTURE, Asked(["ab"], asked.idf[:1])) == found[:1]).all()
+
+
+def test_a_feature_that_is_the_same_everywhere_but_for_rounding_moves_no_weight():
+    features = CHANCE.normal(size=(203, 4))
+    features[:, 2:] = 0.1, np.log1p(3)
+    assert features.std(axis=0)[2:].all()
+    model = learned.learn(features, VALUES, scores_with(0.5 + 0.3 * np.sign(features[:, 0])))
+    other = features + np.array([0, 0, 1, 1])
+    assert (learned.predict(other, model) == learned.predict(features, model)).all()

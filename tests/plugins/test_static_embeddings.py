@@ -10,7 +10,7 @@ import tiny_models
 from harness import testing
 from harness.errors import HarnessError
 from harness.types import Facts
-from harness_dense import DenseParams, resolve
+from harness_dense import DenseParams, Late, resolve
 
 save = pytest.importorskip("safetensors.numpy").save_file
 tokenizers = pytest.importorskip("tokenizers")
@@ -114,6 +114,7 @@ def test_nothing_heavy_is_imported(tmp_path):
             {"backend": "torch"},
             "backend: numpy runs static embeddings, and nothing else does; not torch",
         ),
+        (True, {"late": Late()}, "late: static embeddings read every token alone; leave it out"),
         (True, {"dtype": "bf16"}, "dtype: numpy computes in fp32, not in bf16"),
         (False, {"backend": "numpy"}, "backend: numpy runs static embeddings, and nothing else does"),
     ],

@@ -6,15 +6,17 @@ import mmap
 import tempfile
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from harness.errors import HarnessError
+from harness.store import disk
 from harness.toolkit.files.reading import refuse
 from harness.toolkit.files.tables import Column, parts
 from harness.types import JSON
@@ -42,7 +44,7 @@ class ById:
         self._paths: list[Path] = []  # of each batch
         self._starts = [0]
         hashes: list[NDArray[np.int64]] = []
-        with tempfile.TemporaryFile() as file:
+        with _temporary() as file:
             with pa.ipc.new_file(file, _SCHEMA) as writer:
                 for path, lines, ids, texts in rows:
                     hashes.append(_hashes(names := ids.to_pylist()))
@@ -147,6 +149,18 @@ def of_tables(paths: Iterable[Path], id: Column, text: Column, header: bool = Tr
     for path in paths:
         for part in parts(path, (id, text), header):
             yield Rows(path, part.lines, *part.batch.columns)
+
+
+@contextmanager
+def _temporary() -> Iterator[IO[bytes]]:
+    try:
+        with tempfile.TemporaryFile() as file:
+            yield file
+    except OSError as error:
+        if error.errno not in disk.FULL:
+            raise
+        text = f"{tempfile.gettempdir()}: no space is left for a temporary file"
+        raise HarnessError(f"{text}; free some, or name another folder as TMPDIR") from error
 
 
 def _hashes(ids: Sequence[str]) -> NDArray[np.int64]:

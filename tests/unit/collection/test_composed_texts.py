@@ -163,6 +163,13 @@ def test_a_prefix_of_each_passage_stands_at_its_passage_also_in_documents(tmp_pa
     assert View(read, stages, "document").take(np.array([3]))[0] == "(0) delta\n(1) épsilon"
 
 
+def test_a_document_that_is_taken_is_read_alone(read, monkeypatch):
+    asked, strings = [], read.texts
+    monkeypatch.setattr(read, "texts", lambda positions: asked.extend(positions) or strings(positions))
+    assert View(read, (), "document").take(np.array([0, 3])) == ["alpha\nbeta", "delta\népsilon"]
+    assert asked == [0, 1, 4, 5]
+
+
 def test_edits_count_characters_of_the_passage_as_it_was_read(tmp_path, read):
     def marked(document):
         return Addition(

@@ -75,8 +75,10 @@ def writer(folder: Path, texts: int, dimension: int, stored: str = "fp32", start
         elif stored == "int8":
             arrays[VECTORS], arrays[_SCALES] = int8.scaled(rows)
             read_back = int8.Scaled(arrays[VECTORS], arrays[_SCALES])[:]
-            places = (shard.first + len(rows)) // int8.GROUP - shard.first // int8.GROUP  # before the next
-            groups = [slice(g * int8.GROUP, (g + 1) * int8.GROUP) for g in range(max(1, places))]
+            end = shard.first + len(rows)  # the next shard writes the group in which it begins
+            ends = end // int8.GROUP if end < start + texts else -(-end // int8.GROUP)
+            places = range(max(1, ends - shard.first // int8.GROUP))
+            groups = [slice(g * int8.GROUP, (g + 1) * int8.GROUP) for g in places]
             neighbours = [int8.neighbours(rows[group], read_back[group]) for group in groups]
             arrays[_NEIGHBOURS] = np.array(neighbours, np.int32).reshape(len(groups), 2)
         else:
