@@ -73,7 +73,8 @@ def resolved(params: ColbertParams) -> ColbertParams:
 
 def index_bytes(params: ColbertParams) -> IndexBytes | None:
     """At most a vector for each token, divided by `pool`, with two more for the first token and the rounding,
-    and two numbers for each text; nothing if none are stored. A checkpoint that is not here has the dimension that ColBERT's code gives it, or BGE-M3's."""
+    and two numbers for each text; nothing if none are stored. A checkpoint that is not here has the dimension
+    that ColBERT's code gives it, or BGE-M3's."""
     if params.stored == "none":
         return IndexBytes(0)
     here = _here(params.model, params.revision)
