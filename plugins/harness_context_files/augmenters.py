@@ -20,7 +20,7 @@ class _FromFile:
 
     def __init__(self, params: PrefixParams | TextParams) -> None:
         if params.column in (_ID.name, *_ID.also):
-            raise HarnessError(f"column: '{params.column}' holds the ids of passages; name the column of texts")
+            raise HarnessError(f"column: '{params.column}' holds ids of passages; name the column of texts")
         self._params = params
 
     def match(self, documents: Iterable[str], passages: Iterable[str]) -> dict[str, JSON]:
