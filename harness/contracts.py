@@ -49,7 +49,6 @@ class Source(Protocol):
     def inputs(self, part: Part) -> Inputs:
         """The files and parameters that this part is made from. Parameters that do not change the part are
         left out."""
-        ...
 
     def documents(self) -> Iterable[Document]: ...
 
@@ -67,7 +66,6 @@ class ColumnarSource(Source, Protocol):
 
     def locate(self, row: int) -> str:
         """The place that a row (counted from 0) came from, as `file:line`, for messages."""
-        ...
 
 
 @runtime_checkable
@@ -76,7 +74,6 @@ class Traced(Source, Protocol):
 
     def locate_judgement(self, query: str, passage: str) -> str:
         """The place of a judgement, as `file:line`."""
-        ...
 
 
 @runtime_checkable
@@ -86,7 +83,6 @@ class Fetching(Source, Protocol):
     def fetch(self) -> Iterable[Path]:
         """Download the missing files to where the dataset reads them, and yield the path of each finished
         file."""
-        ...
 
 
 class Texts(Protocol):
@@ -101,43 +97,34 @@ class Texts(Protocol):
     @property
     def size(self) -> int:
         """The number of positions, candidates or not. Every position is below this number."""
-        ...
 
     def __len__(self) -> int:
         """The number of texts that `batches` yields."""
-        ...
 
     def batches(self, size: int = 8192, start: int = 0, stop: int | None = None) -> Iterator[Batch]:
         """The texts of all candidates in order of position, streamed. `start` and `stop` count texts, so that
         shards are fixed ranges."""
-        ...
 
     def take(self, positions: Ints) -> list[str]:
         """The texts at `positions`, in the order of `positions`."""
-        ...
 
     def document_of(self, positions: Ints) -> Ints:
         """The number of the document of each position, ascending with the positions. If the unit is
         documents, each position is a document of its own."""
-        ...
 
     def documents(self, start: int = 0, stop: int | None = None) -> Iterator[WholeDocument]:
         """The documents `start` to `stop` - 1 in reading order, streamed, with all their passages."""
-        ...
 
     def borders(self, size: int) -> Ints:
         """int64[n + 1]: ascending numbers of texts, counted as in `batches`, from 0 to the number of all
         texts, that cut the corpus into parts of about `size` texts. Each part begins with a document."""
-        ...
 
     def ids(self, positions: Ints) -> list[str]:
         """The collection's ids of the passages or documents at `positions`."""
-        ...
 
     def progress(self, done: int) -> None:
         """Report that `done` texts are done. A method calls this if it reads far ahead of its work; for other
         methods, the harness shows how many texts they have read."""
-        ...
 
 
 class Augmenter(Protocol):
@@ -156,7 +143,6 @@ class Matching(Protocol):
         """Check the file by the ids of the whole corpus, which are streamed. The harness calls this once,
         before any document is augmented. The returned facts are shown with the row. It may raise
         HarnessError."""
-        ...
 
 
 class Searcher(Protocol):
@@ -164,7 +150,6 @@ class Searcher(Protocol):
         """The k best hits of each query, in any order. `within` (int64[Q, n], -1 fills) names positions to
         score exactly instead of the whole corpus. The hits' positions are those of the texts, of passages or
         of documents; the harness sets the unit."""
-        ...
 
 
 @runtime_checkable
@@ -175,7 +160,6 @@ class Streaming(Searcher, Protocol):
     def search_all(self, queries: Sequence[str], k: int, folder: Path) -> Hits:
         """The hits of `search`. If the step is killed, the next run calls this with the same arguments and
         with what is in `folder`. The harness removes the folder afterwards."""
-        ...
 
 
 @runtime_checkable
@@ -184,7 +168,6 @@ class TermSearcher(Searcher, Protocol):
 
     def terms(self, texts: Sequence[str]) -> list[list[str]]:
         """The terms of each text, as the index makes them, repeated as often as they occur."""
-        ...
 
     def statistics(self, terms: Sequence[str]) -> TermStatistics: ...
 
@@ -192,7 +175,6 @@ class TermSearcher(Searcher, Protocol):
         self, queries: Sequence[Mapping[str, float]], k: int, within: Ints | None = None
     ) -> Hits:
         """The hits of `search`, for queries of weighted terms. Terms that the index lacks are ignored."""
-        ...
 
 
 @runtime_checkable
@@ -201,16 +183,13 @@ class VectorSearcher(Searcher, Protocol):
 
     def encode(self, queries: Sequence[str]) -> Floats:
         """The vectors with which `search` searches for these queries: float32[Q, d]."""
-        ...
 
     def encode_passages(self, texts: Sequence[str]) -> Floats:
         """The vectors that passages with these texts would have in the index: float32[n, d]."""
-        ...
 
     def vectors(self, positions: Ints) -> Floats:
         """The index's vectors at `positions`: float32[n, d]. A position that the index lacks has a vector of
         zeros."""
-        ...
 
     def search_vectors(self, queries: Floats, k: int, within: Ints | None = None) -> Hits: ...
 
@@ -223,7 +202,6 @@ class IdSearcher(Searcher, Protocol):
         self, ids: Sequence[str], texts: Sequence[str], k: int, within: Ints | None = None
     ) -> Hits:
         """The hits of queries, given by the dataset's ids and texts. No rewriter has changed the queries."""
-        ...
 
 
 class Writer(Protocol):
@@ -231,7 +209,6 @@ class Writer(Protocol):
         """The rewritten queries, in the form that the record's `gives` names. `feedback` are the hits of the
         queries, best first and as deep as the suite, or None if the record asks for no hits. Each query is
         rewritten by itself."""
-        ...
 
 
 class Rewriter(Protocol):
@@ -243,7 +220,6 @@ class Rewriter(Protocol):
     def open(self, texts: Texts, folder: Path | None, searcher: Searcher | None) -> Writer:
         """The writer that rewrites queries. `searcher` is the retriever's TermSearcher or VectorSearcher if
         the rewriter gives terms or vectors, else None."""
-        ...
 
 
 class Indexer(Protocol):
@@ -253,7 +229,6 @@ class Indexer(Protocol):
         """Write an index into `folder`. Files that a killed run left there may be used or overwritten. The
         returned facts are shown with the row; they depend on the inputs alone, such as the number of texts
         cut short."""
-        ...
 
     def open(self, texts: Texts, folder: Path) -> Searcher: ...
 
@@ -266,17 +241,14 @@ class Divisible(Indexer, Protocol):
     @property
     def block(self) -> int:
         """The number of texts that must stay together. Every range begins at a multiple of this number."""
-        ...
 
     def index_part(self, texts: Texts, folder: Path, start: int, stop: int) -> None:
         """Write the files for `join` of the texts `start` to `stop` - 1 into `folder`. Texts are counted as
         in `Texts.batches`. Files that a killed run left there may be used or overwritten."""
-        ...
 
     def join(self, texts: Texts, parts: Sequence[IndexPart], folder: Path) -> Mapping[str, JSON] | None:
         """Write the index into the empty `folder`, from the parts of all texts, in order. Returns the same
         facts as `index`."""
-        ...
 
 
 @runtime_checkable
@@ -294,14 +266,12 @@ class Deriving(Indexer, Protocol):
 
     def derive(self, texts: Texts, source: Path, folder: Path) -> Mapping[str, JSON] | None:
         """Write an index into `folder` from the finished one in `source`. Otherwise as `index`."""
-        ...
 
 
 class Scorer(Protocol):
     def score(self, queries: Sequence[str], candidates: Ints) -> Floats:
         """The scores (float32[Q, n]) of the candidates (int64[Q, n]) of each query. Scores of the fill -1 are
         not read."""
-        ...
 
 
 class Judge(Protocol):
@@ -337,7 +307,6 @@ class Fuser(Protocol):
 
     def combine(self, inputs: Sequence[Hits], depth: int, structure: Structure) -> Hits:
         """The combined hits, with at most `depth` hits per query. Each input is sorted best first."""
-        ...
 
 
 @runtime_checkable
@@ -347,17 +316,14 @@ class LearningFuser(Fuser, Protocol):
 
     def features(self, inputs: Sequence[Hits], structure: Structure, asked: Asked) -> NDArray[np.float64]:
         """What can be seen of each query without judgements: float64[Q, F]."""
-        ...
 
     def learn(
         self, features: NDArray[np.float64], values: NDArray[np.float64], scores: NDArray[np.float64]
     ) -> Mapping[str, JSON]:
         """A model, from the score of each query (float64[Q, V]) with each value (float64[V], ascending)."""
-        ...
 
     def predict(self, features: NDArray[np.float64], model: Mapping[str, JSON]) -> NDArray[np.float64]:
         """The value for each query: float64[Q]. The harness takes the nearest one of `values`."""
-        ...
 
 
 class Trainer(Protocol):
@@ -368,7 +334,6 @@ class Trainer(Protocol):
         `folder` may be used; the final files have the same bytes with and without a kill. Unless the segment
         is the last, `folder` also holds the files that the next segment needs. The returned facts are shown
         with the row."""
-        ...
 
 
 class Maker(Protocol):
@@ -377,7 +342,6 @@ class Maker(Protocol):
     def make(self, data: MakerInput) -> Made:
         """The parts that the maker's record names in `changes`. Dropped items are counted in `data.tally`,
         with the reason. Every judgement must be of a query of the made collection."""
-        ...
 
 
 @runtime_checkable
@@ -387,7 +351,6 @@ class Encoding(Protocol):
     def encode(self, texts: Sequence[str], queries: bool) -> Floats:
         """The vectors of the texts (float32[n, d]), as queries if `queries`, else as passages. The similarity
         of two texts is the cosine of their vectors."""
-        ...
 
 
 class Analyst(Protocol):
@@ -395,7 +358,6 @@ class Analyst(Protocol):
 
     def analyse(self, data: AnalysisInput) -> Iterable[Finding]:
         """The findings of the analysis on one dataset."""
-        ...
 
 
 class Rescore(Protocol):
@@ -404,7 +366,6 @@ class Rescore(Protocol):
     def __call__(self, number: int, positions: Ints, first: int = 0) -> Hits:
         """The hits at `positions` (int64[q, n], -1 fills) for the queries `first` to `first` + q - 1, scored
         by the retriever of the input `number`, best first. Passages that a query excludes are left out."""
-        ...
 
 
 class DeepFuser(Protocol):

@@ -41,7 +41,7 @@ class Compression:
         for system in data.systems:
             indexes = [each for each in system.reported if each["step"] == "index"]
             size = indexes[-1]["facts"].get(BYTES) if indexes else None
-            if system.search is None or size is None:
+            if system.search is None or not size:
                 continue
             form = {name: system.search[name] for name in self._params.varied if name in system.search}
             same = {name: value for name, value in system.search.items() if name not in form}

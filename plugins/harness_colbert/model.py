@@ -83,6 +83,8 @@ class Passages:
         with torch.inference_mode():
             chosen = states[torch.from_numpy(keep).to(states.device)]
             vectors = _projected(chosen, self._network)
+        if not np.isfinite(vectors).all():
+            raise HarnessError("vectors: a token's is not finite; compute in fp32, and check the model")
         ends = np.concatenate([[0], np.cumsum(keep)])[batch.bounds]
         return [
             pooling.pooled(vectors[begin:end], self._pool).astype(self._stored)

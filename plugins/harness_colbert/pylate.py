@@ -33,11 +33,16 @@ def has(folder: Path) -> bool:
 def read(folder: Path) -> dict[str, Any]:
     """The settings of a folder, as fields of `FolderSettings`."""
     given = model_folder.read(folder / SETTINGS)
+    words = given.get("skiplist_words")
+    if not isinstance(words, list | None) or not all(isinstance(word, str) for word in words or ()):
+        raise HarnessError(
+            f"model: {folder / SETTINGS}: 'skiplist_words' are no list of words; fetch the model again"
+        )
     fields: dict[str, Any] = {
         "doc_maxlen": 180,
         "query_token_id": "[Q] ",
         "doc_token_id": "[D] ",
-        "skipped": tuple(given.get("skiplist_words") or string.punctuation),
+        "skipped": tuple(words or string.punctuation),
         "dim": _layers(folder)[-1].settings.get("out_features"),
         "pylate": True,
     }

@@ -65,9 +65,9 @@ def index(params: ColbertParams, texts: Texts, folder: Path, part: range | None 
     done = encode(texts, folder, prepare, forwards, write, shard=storage.SHARD, budget=budget, part=part)
     if part is None and params.stored in BITS:
         compressing.compress(folder, dimension, BITS[params.stored], params.device)
-    vectors = storage.finish(folder, dimension, params.stored)
+    vectors, size = storage.finish(folder, dimension, params.stored)
     facts = {"dimension": dimension, "dtype": params.dtype, "stored": params.stored, "vectors": vectors}
-    return {**facts, **done.facts()}
+    return {**facts, "bytes_a_text": round(size / max(1, len(texts)), 1), **done.facts()}
 
 
 class LateRetriever:

@@ -72,8 +72,9 @@ def resolved(params: ColbertParams) -> ColbertParams:
 
 
 def index_bytes(params: ColbertParams) -> IndexBytes | None:
-    """At most a vector for each token, divided by `pool`, and two numbers for each text; nothing if none are
-    stored. A checkpoint that is not here has the dimension that ColBERT's code gives it, or BGE-M3's."""
+    """At most a vector for each token, divided by `pool`, with two more for the first token and the rounding,
+    and two numbers for each text; nothing if none are stored. A checkpoint that is not here has the dimension
+    that ColBERT's code gives it, or BGE-M3's."""
     if params.stored == "none":
         return IndexBytes(0)
     here = _here(params.model, params.revision)
@@ -84,7 +85,7 @@ def index_bytes(params: ColbertParams) -> IndexBytes | None:
         row = 3 + residual_bytes(dimension, BITS[params.stored])
     else:
         row = dimension * {"fp16": 2, "fp32": 4}[params.stored]
-    return IndexBytes(16, row / params.pool, most)
+    return IndexBytes(16 + (2 * row if params.pool > 1 else 0), row / params.pool, most)
 
 
 def _first(value: Any, *others: int | None) -> Any:

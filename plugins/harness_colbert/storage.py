@@ -74,13 +74,14 @@ def whole(folder: Path, number: int, size: int, kind: str = "vectors") -> bool:
         return False
 
 
-def finish(folder: Path, dimension: int, stored: str) -> int:
-    """Writes the header, which comes last, and returns the number of vectors."""
+def finish(folder: Path, dimension: int, stored: str) -> tuple[int, int]:
+    """Writes the header, which comes last. Returns the number of vectors and the bytes of all files."""
     counted = sorted(folder.glob("[0-9]*.texts.npy"))
     kept = [*counted, *sorted(folder.glob("[0-9]*.bin")), *folder.glob(CODEC)]
     facts = {"dimension": dimension, "stored": stored, "parts": len(counted)}
     files.finish(folder, FORMAT, [path.name for path in kept], facts)
-    return sum(int(np.load(path)[1].sum()) for path in counted)
+    vectors = sum(int(np.load(path)[1].sum()) for path in counted)
+    return vectors, sum(path.stat().st_size for path in kept)
 
 
 def finish_empty(folder: Path) -> None:

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import pyarrow as pa
 
-from harness.plugin import JSON, Addition, Document, Edit
+from harness.plugin import JSON, Addition, Document, Edit, HarnessError
 from harness.toolkit.files.by_id import ById, missing_row, of_tables
 from harness.toolkit.files.tables import Column
 from harness_context_files import PrefixParams, TextParams
@@ -19,6 +19,8 @@ class _FromFile:
     """What both augmenters share: a text for each passage, from a file that is read on first use."""
 
     def __init__(self, params: PrefixParams | TextParams) -> None:
+        if params.column in (_ID.name, *_ID.also):
+            raise HarnessError(f"column: '{params.column}' holds ids of passages; name the column of texts")
         self._params = params
 
     def match(self, documents: Iterable[str], passages: Iterable[str]) -> dict[str, JSON]:

@@ -26,14 +26,13 @@ def network(folder: Path, keeps_prefix: bool = False) -> Path:
             f"init: {folder} is a network with a prefix, as `prompts` trains it, and this trainer would lose "
             "the prefix; start from the model that `prompts` started from, or train with `lora`"
         )
-    for module in model_folder.read(folder / "modules.json") or []:
-        kind = str(module["type"]).rpartition(".")[2]
+    for at, kind in model_folder.modules(folder):
         if kind not in KNOWN:
             raise HarnessError(
                 f"init: {folder} has a module '{kind}', which cannot be trained; start from another model"
             )
-        if kind == "Transformer" and module.get("path"):
-            return folder / str(module["path"])
+        if kind == "Transformer" and at:
+            return folder / at
     return folder
 
 

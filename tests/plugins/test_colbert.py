@@ -503,6 +503,25 @@ def test_a_folder_of_pylate_that_is_not_understood_is_refused(tmp_path):
         given(model)
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "fault"),
+    [
+        ("modules.json", '"x"', "modules.json cannot be read .it is no list"),
+        ("modules.json", '["x"]', "modules.json lists something without a type"),
+        ("modules.json", '[{"path": "1_Dense"}]', "modules.json lists something without a type"),
+        ("modules.json", '[{"path": "../x", "type": "a.Dense"}]', "'../x', which is outside of the model"),
+        ("modules.json", "[]", "has no Dense layer"),
+        ("2_Dense/config.json", "[1]", "config.json cannot be read .it is no dict"),
+        ("config_sentence_transformers.json", '{"query_length": 9, "skiplist_words": 5}', "'skiplist_words' are no"),
+    ],
+)  # fmt: skip
+def test_a_file_of_pylate_with_other_values_is_refused(tmp_path, name, content, fault):
+    model = saved_by_pylate(tmp_path / "model", "bert")
+    (model / name).write_text(content)
+    with pytest.raises(HarnessError, match=fault):
+        given(model)
+
+
 def test_every_known_model_is_in_the_documentation():
     page = (Path(__file__).parents[2] / "docs" / "neural.md").read_text(encoding="utf-8")
     assert [known.name for known in registry.MODELS if f"`{known.name}`" not in page] == []

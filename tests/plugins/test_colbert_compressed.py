@@ -190,6 +190,22 @@ def test_pooling_reaches_the_index_the_stream_and_the_estimate_of_its_size(check
         for stored, pool in (("fp16", 1), ("fp16", 2), ("2bit", 1), ("2bit", 2))
     ]
     assert sizes == [16, 8, 5, 2.5]  # of 8 dimensions
+    for count in range(1, 40):
+        assert len(pooling.pooled(unit(count), 3)) <= 2 + count / 3  # as the estimate has it
+
+
+@pytest.mark.parametrize("stored", ["fp32", "2bit"])
+def test_the_row_says_how_many_bytes_the_files_of_a_text_have(checkpoint, tmp_path, stored):
+    facts = LateRetriever(params(checkpoint, stored=stored)).index(testing.texts(TEXTS), tmp_path)
+    size = sum(len(data) for name, data in files(tmp_path).items() if name.endswith((".bin", ".npy", ".npz")))
+    assert facts["bytes_a_text"] == pytest.approx(size / len(TEXTS), abs=0.05)
+
+
+@pytest.mark.parametrize(("stored", "pool"), [("fp16", 1), ("1bit", 1), ("fp16", 2)])
+def test_a_vector_that_is_not_finite_is_refused(checkpoint, tmp_path, monkeypatch, stored, pool):
+    monkeypatch.setattr(model, "_projected", lambda states, _: np.full((len(states), 8), np.nan, np.float32))
+    with pytest.raises(HarnessError, match="a token's is not finite; compute in fp32"):
+        LateRetriever(params(checkpoint, stored=stored, pool=pool)).index(testing.texts(TEXTS), tmp_path)
 
 
 @pytest.mark.parametrize("threads", [1, 3])

@@ -115,6 +115,12 @@ def test_a_file_that_does_not_fit_is_refused_with_its_line(tmp_path, name, rows,
         matched(stage(written(tmp_path / name, rows)))
 
 
+@pytest.mark.parametrize("column", ["id", "_id"])
+def test_the_ids_are_no_context(tmp_path, column):
+    with pytest.raises(HarnessError, match=f"column: '{column}' holds ids of passages; "):
+        matched(stage(written(tmp_path / "c.jsonl", ROWS), column=column))
+
+
 def test_another_column_may_hold_the_context(tmp_path):
     path = written(tmp_path / "c.jsonl", [{"_id": id, "situated": "x"} for id in PASSAGES])
     method = stage(path, column="situated", missing="skip")

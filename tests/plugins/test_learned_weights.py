@@ -6,6 +6,8 @@ import pytest
 from harness.types import Asked, Hits, Structure
 from harness_fusion import learned
 
+pytestmark = pytest.mark.extras
+
 CHANCE = np.random.default_rng(3)
 VALUES = np.linspace(0, 1, 21)
 STRUCTURE = Structure(np.array([0, 0, 1, 1], np.int32), np.array([0, 2, 4]), np.ones(4, np.bool_))

@@ -100,20 +100,16 @@ def names_of_tensors(at: Path) -> frozenset[str]:
 
 def layers(folder: Path) -> list[Layer]:
     """The modules that come after pooling, in order."""
-    path = folder / "modules.json"
-    if not path.is_file():
-        return []
     known = {"Transformer", "Pooling", "Dropout", "Dense", "LayerNorm", "Normalize", "StaticEmbedding"}
     modules: list[Layer] = []
-    for module in model_folder.read(path):
-        kind = str(module["type"]).rpartition(".")[2]
+    for path, kind in model_folder.modules(folder):
         if kind not in known:
             raise HarnessError(
-                f"model: {path} has a module of the type '{module['type']}', which is not supported; "
+                f"model: {folder / 'modules.json'} has a module '{kind}', which is not supported; "
                 f"choose a model with {', '.join(sorted(known))} only"
             )
         if kind in ("Dense", "LayerNorm", "Normalize"):
-            at = folder / module.get("path", "")
+            at = folder / path
             modules.append(Layer(kind, at, model_folder.read(at / "config.json") or {}))
     return modules
 
@@ -140,10 +136,10 @@ def _sentence_transformer(folder: Path, described: FolderSettings) -> FolderSett
 
 
 def _pooling(folder: Path) -> str | None:
-    for module in model_folder.read(folder / "modules.json"):
-        if not str(module["type"]).endswith(".Pooling"):
+    for at, kind in model_folder.modules(folder):
+        if kind != "Pooling":
             continue
-        path = folder / module.get("path", "") / "config.json"
+        path = folder / at / "config.json"
         settings = model_folder.read(path) or {}
         if isinstance(settings.get("pooling_mode"), str):  # as later versions of the library write it
             modes = [{"lasttoken": "last"}.get(settings["pooling_mode"], settings["pooling_mode"])]

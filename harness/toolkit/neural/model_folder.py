@@ -25,10 +25,12 @@ NOMIC = {
 UNLIMITED = 1 << 20  # a tokenizer without a limit writes a larger number
 
 
-def read(path: Path) -> Any:
-    """The value of a JSON file; None if there is no such file."""
+def read(path: Path, form: type = dict) -> Any:
+    """The object or list of a JSON file; None if there is no such file."""
     try:
-        return json.loads(path.read_bytes())
+        if isinstance(value := json.loads(path.read_bytes()), form):
+            return value
+        raise ValueError(f"it is no {form.__name__}")
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
@@ -44,28 +46,31 @@ def network(folder: Path) -> Path:
 def weighted(folder: Path) -> tuple[str, ...]:
     """The folders with weights, by their paths within the model's folder: that of the network, and those of
     the layers after pooling."""
-    after = (at for at, kind in _modules(folder) if kind in ("Dense", "LayerNorm"))
+    after = (at for at, kind in modules(folder) if kind in ("Dense", "LayerNorm"))
     return (_network(folder), *after)
 
 
 def _network(folder: Path) -> str:
-    return next((at for at, kind in _modules(folder) if kind in ("Transformer", "StaticEmbedding")), "")
+    return next((at for at, kind in modules(folder) if kind in ("Transformer", "StaticEmbedding")), "")
 
 
 def is_static(folder: Path) -> bool:
     """Whether the model is a table with a vector for each token: model2vec's, or a StaticEmbedding."""
     config = read(folder / "config.json") or {}
     stated = config.get("model_type") == "model2vec"
-    return stated or any(kind == "StaticEmbedding" for _, kind in _modules(folder))
+    return stated or any(kind == "StaticEmbedding" for _, kind in modules(folder))
 
 
-def _modules(folder: Path) -> list[tuple[str, str]]:
+def modules(folder: Path) -> list[tuple[str, str]]:
     """The path and kind of each module of sentence-transformers."""
     path = folder / "modules.json"
-    return [
-        (weight_files.inside(str(module.get("path", "")), path), str(module["type"]).rpartition(".")[2])
-        for module in read(path) or ()
-    ]
+    try:
+        return [
+            (weight_files.inside(str(module.get("path", "")), path), str(module["type"]).rpartition(".")[2])
+            for module in read(path, list) or ()
+        ]
+    except (AttributeError, KeyError):
+        raise HarnessError(f"model: {path} lists something without a type; fetch the model again") from None
 
 
 def exported(folder: Path) -> tuple[str, ...]:

@@ -37,7 +37,7 @@ UNKEYED: dict[type[msgspec.Struct], dict[str, Any]] = {
     Analysed: {
         "unit": "document", "context": ("titles",), "retriever": "bm25", "combine": changed(steps.Combine),
         "reporting": (Reporting("index", "m", "index-7"),), "reranks": True,
-        "trained": Trained("lora", {}, {}, 3),
+        "trained": Trained("lora", {}, {}, 3), "search": {"stored": "int8"},
     },
 }  # fmt: skip
 
