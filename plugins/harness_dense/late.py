@@ -81,7 +81,9 @@ def encoded(tower: Tower, texts: Sequence[str], budget: int) -> Floats:
 def _pooled(tower: Tower, rows: Sequence[Sums], texts: int) -> list[Floats]:
     """The vectors of n passages from the sums of their shard's windows, in order. A passage
     without a token has the mean 0."""
-    states = np.zeros((texts, rows[0].states.shape[1] if rows else tower.dimension), np.float32)
+    if not rows:
+        return list(np.zeros((texts, tower.dimension), np.float32))
+    states = np.zeros((texts, rows[0].states.shape[1]), np.float32)
     tokens = np.zeros(texts, np.int64)
     for row in rows:  # a window has at most one sum for each passage
         states[row.passages] += row.states

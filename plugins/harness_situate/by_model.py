@@ -35,6 +35,7 @@ class Local:
         folder = models.folder(params.model, params.revision)
         self._params, self._model = params, _loaded(folder, params)
         self._tokeniser = _tokeniser(folder)
+        self._marks = [each.content for each in self._tokeniser.added_tokens_decoder.values() if each.special]
         ends = self._model.generation_config.eos_token_id
         ends = {*(ends if isinstance(ends, list) else [ends]), self._tokeniser.eos_token_id}
         self._ends = torch.tensor(sorted(end for end in ends if end is not None), device=params.device)
@@ -146,6 +147,8 @@ class Local:
         return torch.cat(drawn).to(logits.device)
 
     def _tokens(self, prompt: str) -> list[int]:
+        for mark in self._marks:  # in a passage it is text, and must not end the prompt
+            prompt = prompt.replace(mark, f"{mark[:1]} {mark[1:]}")
         text = prompt
         if self._tokeniser.chat_template:
             text = self._tokeniser.apply_chat_template(
