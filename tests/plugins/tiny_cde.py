@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pytest
 import tiny_models
 
 SETTINGS = {  # as the published config.json has them, but for the sizes
@@ -19,6 +20,8 @@ SIZE, SOFT = 12, 8
 
 def written(folder: Path, **settings: object) -> dict[str, str]:
     """The parameters `model` and `backbone`."""
+    for name in ("torch", "transformers", "safetensors", "huggingface_hub"):
+        pytest.importorskip(name)
     import safetensors.torch
     import torch
     import transformers
