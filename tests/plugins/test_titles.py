@@ -5,7 +5,7 @@ import pytest
 from harness.collection import context_additions, corpus
 from harness.collection.composed_texts import compose
 from harness.errors import HarnessError
-from harness.types import Document, Passage
+from harness.types import Addition, Document, Passage
 from harness_titles import TitlesParams
 from harness_titles.titles import Titles
 
@@ -18,7 +18,7 @@ def prefixes(missing, *titles):
 def test_the_title_goes_before_every_passage_once_a_document():
     document = Document("d", "The Half Moon", (Passage("a", "one"), Passage("b", "two")))
     [addition] = Titles(TitlesParams()).augment([document])
-    assert addition == ("The Half Moon", (), ())
+    assert addition == Addition("The Half Moon")
 
 
 def test_white_space_around_a_title_is_cut():

@@ -74,6 +74,7 @@ def view(additions, unit):
         first=np.array([0, 3, 4]),
         document_of=np.array([0, 0, 0, 1]),
         texts=lambda positions: [texts[i] for i in positions],
+        titles=lambda numbers: ["" for _ in numbers],
     )
     stages = [SimpleNamespace(take=lambda numbers, own=own: [own[i] for i in numbers]) for own in additions]
     return View(corpus, stages, unit)
