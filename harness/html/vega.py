@@ -20,7 +20,7 @@ PALETTE = {
 FONT = 'system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
 WIDTH = 680  # pixels of a drawn plot
 LABEL = 260  # the most pixels of a system's name
-ROOM = 36  # pixels at the left of a picture: a reader's font may be wider than the one that was measured
+ROOM = 36  # pixels left and right of a picture: a reader's font may be wider than the one that was measured
 
 
 def theme(dark: bool) -> dict[str, JSON]:
@@ -64,7 +64,7 @@ def svg(spec: JSON, dark: bool = False, width: int = WIDTH) -> str:
     config = {
         **theme(dark),
         "background": "#16181b" if dark else "#ffffff",
-        "padding": {"left": ROOM, "right": 12, "top": 12, "bottom": 12},
+        "padding": {"left": ROOM, "right": ROOM, "top": 12, "bottom": 12},
     }
     drawn: str = convert.vegalite_to_svg(ready, config=config, allowed_base_urls=[])
     return drawn
