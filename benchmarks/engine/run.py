@@ -13,7 +13,7 @@ from typing import cast
 
 from harness import catalogue, steps
 from harness.execution import requests, workers
-from harness.execution.progress import Silent
+from harness.execution.progress import Reporter
 from harness.execution.schedule import Schedule
 from harness.plan.graph import Step
 from harness.running import preparation, suite_run
@@ -57,7 +57,7 @@ def scheduling(folder: Path) -> float:
     inputs = [(names[i // 2], names[i // 3]) if i > 2 else () for i in range(STEPS)]
     nothing = steps.PartOfStep(of="", start=0, stop=0)
     listed = {name: Step(nothing, name.partition("-")[2], "", "", inputs[i]) for i, name in enumerate(names)}
-    schedule = Schedule(listed, Store(folder).open(), Silent())
+    schedule = Schedule(listed, Store(folder).open(), Reporter())
     began = time.perf_counter()
     for name in names:
         schedule.want(name)
@@ -82,7 +82,7 @@ def searched(folder: Path) -> tuple[Store, Step]:
     suite.write_text(SUITE, encoding="utf-8")
     store = Store(folder / "store").open()
     prepared = preparation.read(suite, catalogue.load(), store)
-    suite_run.execute(prepared, store, folder / "out", Silent())
+    suite_run.execute(prepared, store, folder / "out", Reporter())
     return store, next(step for step in prepared.plan.steps.values() if step.kind == "search")
 
 

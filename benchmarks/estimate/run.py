@@ -17,7 +17,7 @@ from harness.cli import calibration
 from harness.cli.estimate import listing
 from harness.errors import HarnessError
 from harness.execution.estimate import Estimate, free_seconds, read_all
-from harness.execution.progress import Silent
+from harness.execution.progress import Reporter
 from harness.leaderboard import board_file
 from harness.plan.graph import Plan, Step
 from harness.running import preparation, suite_run
@@ -134,7 +134,7 @@ def _run(prepared: preparation.Prepared, calibrated: Store, folder: Path) -> dic
     compiled is not compiled again."""
     store = Store(folder / "store").open()
     shutil.copytree(calibrated.compiled, store.compiled, dirs_exist_ok=True)
-    suite_run.execute(prepared, store, folder / "out", Silent(), keep_going=True)
+    suite_run.execute(prepared, store, folder / "out", Reporter(), keep_going=True)
     return _in_store(prepared.plan, store, sorted(prepared.plan.ancestors(prepared.targets)))
 
 
