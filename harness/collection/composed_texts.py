@@ -99,7 +99,7 @@ class View:
             stages = [stage.take(numbers) for stage in self.stages]
             for i, (number, title) in enumerate(zip(numbers.tolist(), titles, strict=True)):
                 low, high = int(first[number]), int(first[number + 1])
-                own = [additions[i]._replace(prefix="") for additions in stages]
+                inner = [additions[i]._replace(prefix="") for additions in stages]
                 passages = texts[low - first[start] : high - first[start]]
                 yield WholeDocument(
                     number,
@@ -107,7 +107,7 @@ class View:
                     tuple(additions[i].prefix for additions in stages if additions[i].prefix),
                     np.arange(low, high),
                     np.asarray(self.corpus.candidate[low:high]),
-                    [compose(text, own, rank) for rank, text in enumerate(passages)],
+                    [compose(text, inner, rank) for rank, text in enumerate(passages)],
                 )
             start = end
 

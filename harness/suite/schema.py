@@ -51,7 +51,7 @@ def _parameters(record_params: type, tuned: bool, learns: tuple[str, ...]) -> JS
         said = {word: one.pop(word) for word in ("description", "default") if word in one}
         if not params.is_list_of_lists(hint):  # a list of lists is a value
             several = {"type": "array", "items": {"type": "array"} if params.is_list(hint) else one}
-            found = [*(["tune"] if tuned else []), *(["learned"] if name in learns else [])]
-            one = {"anyOf": [one, several, *({"$ref": f"#/$defs/{word}"} for word in found)]}
+            words = [*(["tune"] if tuned else []), *(["learned"] if name in learns else [])]
+            one = {"anyOf": [one, several, *({"$ref": f"#/$defs/{word}"} for word in words)]}
         schema["properties"][name] = {**one, **said}
     return schema

@@ -70,9 +70,9 @@ class Compression:
             return
         scores = [data.scores(form.system.hits, columns) for form in forms]
         measures = [[score.columns[i] for score in scores] for i in range(len(scores[0].columns))]
-        told = differences(measures)
+        by_measure = differences(measures)
         rows: list[tuple[str | float, ...]] = []
-        for scored, of_forms in zip(measures, told, strict=True):
+        for scored, of_forms in zip(measures, by_measure, strict=True):
             label = scored[0].column.label
             rows += [
                 (
@@ -95,9 +95,9 @@ class Compression:
             "loses, by an interval of 95 % for all at once.",
             flags=("whoever chooses a form by these queries selects on them",),
         )  # fmt: skip
-        found = [_found(full, form) for form in forms]
+        shares = [_shares(full, form) for form in forms]
         near = Column(f"of the {NEAREST} first of {name}")
-        drawn = [*measures, [scored._replace(column=near) for scored in _as_scored(measures[0], found)]]
+        drawn = [*measures, [scored._replace(column=near) for scored in _as_scored(measures[0], shares)]]
         for number, scored in enumerate(drawn):
             label, summaries = scored[0].column.label, [interval(each) for each in scored]
             yield Finding(
@@ -118,7 +118,7 @@ class Compression:
         return f"loses less than {margin:g}, if anything" if -each.least < margin else "not shown to differ"
 
 
-def _found(full: Form, form: Form) -> list[float]:
+def _shares(full: Form, form: Form) -> list[float]:
     """For each query, the share of the first hits of the full form that the form has among as many."""
     shares = []
     for wanted, hits in zip(full.system.hits.passages, form.system.hits.passages, strict=True):
@@ -127,9 +127,8 @@ def _found(full: Form, form: Form) -> list[float]:
     return shares
 
 
-def _as_scored(like: list[Scored], found: list[list[float]]) -> list[Scored]:
-    shares = [np.array(each) for each in found]
+def _as_scored(like: list[Scored], shares: list[list[float]]) -> list[Scored]:
     return [
-        one._replace(numerator=each, denominator=np.ones(len(each)), average="mean")
+        one._replace(numerator=np.array(each), denominator=np.ones(len(each)), average="mean")
         for one, each in zip(like, shares, strict=True)
     ]

@@ -95,10 +95,10 @@ def _titles(path: Path, phrases: ById, documents: pa.Array) -> pa.Array:
     """The keyphrases of the document of each row."""
     encoded = documents.dictionary_encode()
     ids = encoded.dictionary.to_pylist()
-    found = phrases.texts_of(ids)
-    if None in found:
-        missing = ids[found.index(None)]
+    texts = phrases.texts_of(ids)
+    if None in texts:
+        missing = ids[texts.index(None)]
         refuse(
             path, 1, f"there are no keyphrases of the document '{missing}'; take all files from one release"
         )
-    return pa.array(found, _TEXT).take(encoded.indices)
+    return pa.array(texts, _TEXT).take(encoded.indices)

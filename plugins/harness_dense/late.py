@@ -144,10 +144,10 @@ def windows(tower: Tower, documents: Iterable[WholeDocument], count: int = 0) ->
         stops = np.minimum(begins + window, len(tokens))
         chosen = _central(begins, stops, spans)
         for number, (begin, end) in enumerate(zip(begins.tolist(), stops.tolist(), strict=True)):
-            own = np.where(chosen[begin:end] == number, passage[begin:end], -1)
-            if (own >= 0).any():
+            pooled = np.where(chosen[begin:end] == number, passage[begin:end], -1)
+            if (pooled >= 0).any():
                 ids.append(tokens[begin:end])
-                parts.append(own)
+                parts.append(pooled)
     bounds = np.cumsum([len(part) for part in ids], dtype=np.int64)
     return Tokens(np.concatenate(ids), bounds, None, np.concatenate(parts))
 

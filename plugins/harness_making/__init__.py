@@ -189,14 +189,9 @@ def _resolve_segment(params: SegmentParams, facts: Facts) -> SegmentParams:
 def _missing_segment(params: SegmentParams) -> Sequence[str | Need]:
     if params.model is None:
         return []
-    import importlib.util
+    from harness.toolkit.neural import backends, models
 
-    from harness.toolkit.neural import models
-
-    needs: list[str | Need] = []
-    if importlib.util.find_spec("transformers") is None:
-        advice = "pip install 'passage-harness[dense]'"
-        needs.append(Need("modules", "", "segment", ("transformers",), advice))
+    needs: list[str | Need] = [*backends.absent("segment", "", "torch")]
     if isinstance(params.model, str) and models.reachable(params.model, params.revision):
         return needs
     return [*needs, *models.missing_files(params.model, params.revision)]

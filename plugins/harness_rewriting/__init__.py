@@ -107,26 +107,18 @@ def resolve_written(params: Any, facts: Facts) -> Any:
 
 
 def missing_written(params: Written) -> Sequence[str | Need]:
-    if params.service is not None:
-        return [*missing(params.service), *_modules("httpx", "services")]
-    from harness.toolkit.neural import models
+    from harness.toolkit.neural import backends, models
 
+    if params.service is not None:
+        return [*missing(params.service), *backends.absent("generate", "", "services")]
     assert params.model is not None
-    return [*_modules("transformers", "dense"), *models.missing_files(params.model, params.revision)]
+    return [*backends.absent("generate", "", "torch"), *models.missing_files(params.model, params.revision)]
 
 
 def notes(params: Written) -> Sequence[str]:
     from harness.toolkit.neural import models
 
     return [] if params.model is None else models.notes(params.model, params.revision)
-
-
-def _modules(name: str, extra: str) -> list[Need]:
-    import importlib.util
-
-    if importlib.util.find_spec(name) is not None:
-        return []
-    return [Need("modules", "", "generate", (name,), f"pip install 'passage-harness[{extra}]'")]
 
 
 def libraries_written(params: Written) -> Mapping[str, Sequence[str]]:

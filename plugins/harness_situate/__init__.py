@@ -84,15 +84,16 @@ def resolve(params: Situate, facts: Facts) -> Situate:
 
 
 def missing_files(params: Situate) -> Sequence[str | Need]:
+    from harness.toolkit.neural import backends, models
+
     if params.service is not None:
-        return [*missing(params.service), *_modules("services", "httpx")]
-    from harness.toolkit.neural import models
+        return [*missing(params.service), *backends.absent("situate", "", "services")]
 
     assert params.model is not None
     if isinstance(params.model, Path) and is_packed(params.model) and not importlib.util.find_spec("gguf"):
         return [f"model {params.model} (a GGUF file is read by the package gguf: `pip install gguf`)"]
     return [
-        *_modules("dense", "torch", "transformers"),
+        *backends.absent("situate", "", "torch"),
         *models.missing_files(params.model, params.revision),
     ]
 
@@ -106,11 +107,6 @@ def notes(params: Situate) -> Sequence[str]:
     from harness.toolkit.neural import models
 
     return [] if params.model is None else models.notes(params.model, params.revision)
-
-
-def _modules(extra: str, *names: str) -> list[Need]:
-    absent = tuple(name for name in names if importlib.util.find_spec(name) is None)
-    return [Need("modules", "", "situate", absent, f"pip install 'passage-harness[{extra}]'")] * bool(absent)
 
 
 def libraries(params: Situate) -> Mapping[str, Sequence[str]]:

@@ -14,6 +14,7 @@ MODULES = {
     "onnx": ("onnxruntime",),
     "numpy": ("safetensors",),
     "faiss": ("faiss",),
+    "services": ("httpx",),
 }
 _EXTRAS = {
     "torch": "dense",
@@ -21,6 +22,7 @@ _EXTRAS = {
     "onnx": "onnx",
     "numpy": "static",
     "faiss": "faiss",
+    "services": "services",
 }
 
 
@@ -55,8 +57,8 @@ def dtype(setting: str, device: str, backend: str) -> str:
 
 
 def absent(method: str, when: str, what: str) -> list[Need]:
-    """The need for those modules of the backend or search `what` that are not installed; empty if all are.
-    `when` says when the method needs the modules."""
+    """The need for the modules of `what` (a backend, `faiss` or `services`) that are not installed; empty if
+    all are. `when` says when the method needs the modules."""
     missing = [name for name in MODULES.get(what, ()) if importlib.util.find_spec(name) is None]
     if not missing:
         return []
